@@ -7,6 +7,7 @@ import { unitOf } from '../core/random.ts'
 /** The node that reports an opcode of each kind. A kind of the wire protocol without an entry does not compile. */
 interface NodeOfOpcode {
   StepRun: 'run'
+  StepLimit: 'run'
   Sleep: 'sleep'
   SleepUntil: 'sleepUntil'
   WaitForEvent: 'wait'

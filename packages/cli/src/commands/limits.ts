@@ -15,17 +15,20 @@ export function limitsCommand(program: Command): void {
     'limits',
     {
       operation: 'listLimits',
-      description: 'list the concurrency limits and throttles that runs hold or wait for, or live singletons',
+      description: 'list the concurrency limits and throttles that runs hold or wait for, live singletons, or limits of steps',
       examples: [
         'perdure limits --app shop',
         'perdure limits --key acct-17',
         'perdure limits --kind singleton',
+        'perdure limits --kind step --name openai',
         'perdure limits --json | jq .holders',
       ],
       rows: 'limits',
-      texts: { kind: 'only limits of this kind, or singletons' },
+      texts: { kind: 'only limits of this kind, singletons, or limits that steps share' },
     },
     async (session, limits) => {
+      const turns = limits.filter(isOfSteps)
+      if (turns.length > 0) return list(session, turns, TURN_COLUMNS)
       const singletons = limits.filter(isSingleton)
       if (singletons.length > 0) return list(session, singletons, SINGLETON_COLUMNS)
       return list(session, limits as Limit[], COLUMNS)
@@ -34,9 +37,23 @@ export function limitsCommand(program: Command): void {
 }
 
 type Singleton = Extract<LimitStatus, { kind: 'singleton' }>
-type Limit = Exclude<LimitStatus, Singleton>
+type OfSteps = Extract<LimitStatus, { kind: 'step' }>
+type Limit = Exclude<LimitStatus, Singleton | OfSteps>
 
 const isSingleton = (limit: LimitStatus): limit is Singleton => limit.kind === 'singleton'
+
+const isOfSteps = (limit: LimitStatus): limit is OfSteps => limit.kind === 'step'
+
+const TURN_COLUMNS: Column<OfSteps>[] = [
+  'name',
+  'app',
+  'key',
+  { title: 'TAKEN', cell: ({ taken, limit }) => (limit === undefined ? String(taken) : `${taken} of ${limit}`) },
+  { title: 'PERIOD', cell: ({ periodMs }) => (periodMs === undefined ? undefined : `${periodMs / 1000} s`) },
+  'waiting',
+  'oldestAt',
+  'nextTurnAt',
+]
 
 const SINGLETON_COLUMNS: Column<Singleton>[] = ['workflow', 'app', 'key', 'createdAt', { field: 'runId', title: 'RUN' }]
 

@@ -17,6 +17,7 @@ import type { AttemptFrame } from '../domain/view/step-attempts.ts'
 import type { StoredFrame } from '../domain/view/timeline-frames.ts'
 import type { EmittedEvent, RelatedRun, RunOfTree } from '../domain/view/tree.ts'
 import type { LimitRows, SingletonRun } from '../domain/why/limits.ts'
+import type { TurnPoolNow } from '../domain/why/turn-pool.ts'
 import type { DefinitionReads } from './definition-reads.ts'
 import type { QueueReads } from './queue-reads.ts'
 import type { RedrivableEvent, RedriveQuery } from './redrive-reads.ts'
@@ -91,6 +92,17 @@ export interface LimitsQuery {
 }
 
 export type SingletonsQuery = Omit<LimitsQuery, 'endedSince'>
+
+/** Turns at limits that steps share. `step`: the pool of this step, with its place. */
+export interface TurnPoolsQuery {
+  now: number
+  app?: string | undefined
+  /** The limit's name. */
+  name?: string | undefined
+  key?: string | undefined
+  step?: { runId: string; index: number }
+  limit: number
+}
 
 export type RunCounts = Record<RunStatus, number>
 
@@ -298,6 +310,8 @@ export interface Reads extends StatisticsReads, DefinitionReads, ScheduleReads, 
   stats(query: RunStatsQuery, signal?: AbortSignal): Promise<RunCounts>
   /** The runs that hold or wait for concurrency limits and throttles. */
   limits(query: LimitsQuery, signal?: AbortSignal): Promise<LimitRows>
+  /** The turns at limits that steps share, those with the most waiting steps first. */
+  turnPools(query: TurnPoolsQuery): Promise<TurnPoolNow[]>
   /** The live runs with a singleton key, the oldest first. */
   singletons(query: SingletonsQuery, signal?: AbortSignal): Promise<SingletonRun[]>
   /** Names of workflows that runs have and that begin so, in order. */

@@ -8,7 +8,7 @@ import type { Endpoint } from '../domain/model/endpoint.ts'
 import type { DedupeKey, InboxRead, MatchPaths, Waiter, Watcher } from '../domain/model/event.ts'
 import type { FlowRow } from '../domain/model/flow-row.ts'
 import type { Receiver } from '../domain/model/receiver.ts'
-import type { App, KeptPause, Runner, Workflow } from '../domain/model/workflow.ts'
+import type { App, KeptPause, Runner, StepLimit, Workflow } from '../domain/model/workflow.ts'
 import type { AppPermits } from '../domain/pass/permits/fair-permits.ts'
 import type { MemoryInUse } from '../domain/pass/permits/run-memory.ts'
 import type { Aged } from '../domain/run/retention.ts'
@@ -262,6 +262,7 @@ export interface StoreStats {
 /** Everything that decisions look up in memory. */
 export interface Configured {
   apps: App[]
+  stepLimits: StepLimit[]
   runners: Runner[]
   workflows: Workflow[]
   keptPauses: KeptPause[]

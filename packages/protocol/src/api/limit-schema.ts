@@ -56,4 +56,18 @@ export const LimitStatusSchema = Type.Union([
     createdAt: timestamp(),
     startedAt: Type.Optional(timestamp()),
   }),
+  Type.Object({
+    kind: Type.Literal('step'),
+    scope: text('app'),
+    app: Type.String(),
+    workflow: optionalText('Never there: steps of every workflow of the app share the limit'),
+    name: Type.String({ description: 'Name of the limit' }),
+    key: optionalText('The key that the steps count under; absent for steps without one'),
+    limit: Type.Optional(Type.Integer({ minimum: 1, description: 'Absent while no runner registers the limit' })),
+    periodMs: Type.Optional(count('The limit is the number of starts in any such time')),
+    taken: count('Turns that count at present: of steps that may have started within the period'),
+    waiting: waiting('Steps that wait for their turn'),
+    oldestAt: Type.Optional(timestamp('When the step asked that waits longest')),
+    nextTurnAt: Type.Optional(timestamp('When the next turn is free, if that is known')),
+  }),
 ])

@@ -45,10 +45,10 @@ export const WaitingForSchema = Type.Object({
   signal: optionalText('The signal that the run waits for'),
   childRunId: optionalText('The child run that the run waits for'),
   runId: optionalText('The run whose end the run waits for, or whose budget is exceeded'),
-  name: optionalText('The name in the budget that is exceeded'),
+  name: optionalText('The name in the budget that is exceeded, or of the limit that a step waits at'),
   limit: Type.Optional(Type.Number({ description: 'The limit that was exceeded' })),
   spent: Type.Optional(Type.Number({ description: 'The amount that was spent when the limit was found exceeded' })),
-  key: optionalText('The flow-control key that holds the run back'),
+  key: optionalText('The flow-control key that holds the run back, or the key at the limit'),
   error: optionalText('Why the last pass failed, when the whole pass is repeated, or why the run is paused'),
   attempt: Type.Optional(
     Type.Integer({ minimum: 1, description: 'The attempt of the step that failed and is retried' }),

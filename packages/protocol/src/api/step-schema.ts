@@ -89,6 +89,12 @@ export const StepRecordSchema = Type.Object({
   timedOut: optionalFlag('The wait ended without an event'),
   settledBy: Type.Optional(SettledBySchema),
   rollback: optionalFlag('The step has a rollback, which undoes it when the run fails or is cancelled'),
+  limit: Type.Optional(
+    Type.Object(
+      { name: Type.String(), key: optionalText() },
+      { description: 'The limit at which the step waits for its turns' },
+    ),
+  ),
 })
 
 /** An attempt of a step that has ended. */

@@ -18,6 +18,7 @@ export const WAITING_KINDS = [
   'runner',
   'concurrency',
   'throttle',
+  'limit',
   'failure',
   'workflow-paused',
   'budget',
@@ -27,7 +28,7 @@ export const WAITING_KINDS = [
 export const SCHEDULE_SORTS = ['id', 'next', 'missed'] as const
 
 /** The kinds of entries in `GET /limits`. */
-export const LIMIT_KINDS = ['concurrency', 'throttle', 'singleton'] as const
+export const LIMIT_KINDS = ['concurrency', 'throttle', 'singleton', 'step'] as const
 
 export const STEP_STATUSES = ['running', 'waiting', 'retrying', 'succeeded', 'failed', 'cancelled'] as const
 

@@ -15,7 +15,7 @@ export const limits = {
     path: '/limits',
     summary: 'List the concurrency limits and throttles that runs hold or wait for, those with the most waiting first',
     description:
-      'The runs that have the places of a limit, and how many wait for one. Of each kind, the 10,000 oldest waiting runs are counted. With `kind=singleton`, the live runs that have the key of a singleton, the oldest first.',
+      'The runs that have the places of a limit, and how many wait for one. Of each kind, the 10,000 oldest waiting runs are counted. With `kind=singleton`, the live runs that have the key of a singleton, the oldest first. With `kind=step`, the limits that steps share, those with the most waiting steps first.',
     access: 'read',
     query: queries.listLimits,
     reply: ok('The limits', Type.Array(api.LimitStatusSchema)),
@@ -59,6 +59,24 @@ export const limits = {
             runId: sample.RUN_ID,
             createdAt: '2025-03-01T09:00:00.000Z',
             startedAt: '2025-03-01T09:00:00.010Z',
+          },
+        ],
+      },
+      {
+        summary: 'Limits that steps share',
+        query: { kind: 'step' },
+        reply: [
+          {
+            kind: 'step',
+            scope: 'app',
+            app: sample.RUN.app,
+            name: 'openai',
+            limit: 50,
+            periodMs: 60_000,
+            taken: 50,
+            waiting: 120,
+            oldestAt: '2025-03-01T08:59:00.000Z',
+            nextTurnAt: '2025-03-01T09:00:01.250Z',
           },
         ],
       },

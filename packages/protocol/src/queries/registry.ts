@@ -1,7 +1,7 @@
 // The query parameters of operations on apps, runners and workflows, and on what holds or starts runs.
 
 import { BUFFER_KINDS, LIMIT_KINDS, SCHEDULE_SORTS, SCHEDULE_SOURCES } from '../api/values.ts'
-import { KEY_CHARS_MAX, NAME_CHARS_MAX } from '../wire/bounds.ts'
+import { KEY_CHARS_MAX, NAME_CHARS_MAX, STEP_LIMIT_NAME_CHARS_MAX } from '../wire/bounds.ts'
 import { APP_PARAM, CURSOR_PARAM, type QueryParams } from './param.ts'
 
 const FORCE_PARAM = {
@@ -27,6 +27,11 @@ export const registry = {
     app: { ...APP_PARAM, description: 'Only runs of this app' },
     workflow: { kind: 'name', maxLength: NAME_CHARS_MAX, description: 'Only runs of this workflow' },
     key: { kind: 'text', maxLength: KEY_CHARS_MAX, description: 'Only limits with this value of their key' },
+    name: {
+      kind: 'text',
+      maxLength: STEP_LIMIT_NAME_CHARS_MAX,
+      description: 'With `kind=step`: only limits of this name',
+    },
     kind: {
       kind: 'enum',
       values: LIMIT_KINDS,

@@ -90,3 +90,9 @@ export const DURATION_CHARS_MAX = 64
 /** Maximum length of the name of a signal or an update, in characters. */
 export const SIGNAL_NAME_CHARS_MAX = 128
 export const SIGNAL_NAME_PATTERN = `^[A-Za-z0-9_.:/-]{1,${SIGNAL_NAME_CHARS_MAX}}$`
+
+/** Limits that steps of an app share (`docs/steps.md#limits-that-steps-share`): most of an app, and the length of a name. */
+export const STEP_LIMITS_MAX = 100
+export const STEP_LIMIT_NAME_CHARS_MAX = 128
+/** The most starts in the period of a limit. */
+export const STEP_LIMIT_STARTS_MAX = 1_000_000

@@ -25,6 +25,7 @@ import { describedMembers } from './described-members.ts'
 import { DurationSchema, flowControlMembers } from './flow-control-schema.ts'
 import { EventMatchSchema, MatchValuesSchema } from './match-schema.ts'
 import { name, optionalFlag, optionalText, SignalNameSchema } from './schema-parts.ts'
+import { StepLimitsSchema, turnMembers } from './step-limit-schema.ts'
 
 export const TriggerSchema = Type.Object({
   event: Type.Optional(name(NAME_CHARS_MAX)),
@@ -136,6 +137,7 @@ export const RegisterRequestSchema = Type.Object({
       description: 'Optional parts of the protocol that the runner knows. Unknown ones are ignored.',
     }),
   ),
+  limits: Type.Optional(StepLimitsSchema),
   workflows: Type.Array(WorkflowRegistrationSchema, { maxItems: 1000 }),
 })
 
@@ -232,6 +234,7 @@ export const OpcodeSchema = Type.Union([
     offsetMs: Type.Optional(MeasuredMs),
     durationMs: Type.Optional(MeasuredMs),
   }),
+  Type.Object({ op: Type.Literal('StepLimit'), ...opcode, ...turnMembers }),
   Type.Object({ op: Type.Literal('Sleep'), ...opcode, sleepMs: DelayMs }),
   Type.Object({ op: Type.Literal('SleepUntil'), ...opcode, sleepUntilMs: Type.Number() }),
   Type.Object({
@@ -360,6 +363,11 @@ export const InvokeContextSchema = Type.Object({
   spentAttempts: Type.Optional(
     Type.Record(Type.String(), Type.Integer(), {
       description: 'Attempts that a step of `stepAttempts` had spent before a resume gave it new ones',
+    }),
+  ),
+  turns: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'Ids of the steps whose turn at a limit has come: they may start in this pass',
     }),
   ),
   lastTry: optionalFlag('The run fails if its handler throws in this pass, before it has stored a step'),

@@ -9,6 +9,8 @@ import type * as schema from './schema.ts'
 export type RegisterRequest = Static<typeof schema.RegisterRequestSchema>
 export type RegisterReply = Static<typeof schema.RegisterReplySchema>
 export type WorkflowRegistration = Static<typeof schema.WorkflowRegistrationSchema>
+/** The limits that steps of an app share, by name. */
+export type StepLimits = NonNullable<RegisterRequest['limits']>
 /** The members of a registration that are policies of flow control. */
 export type FlowControlName = keyof typeof flowControlMembers
 export type Trigger = Static<typeof schema.TriggerSchema>

@@ -81,6 +81,9 @@ export const SCHEMAS_FEATURE = 'schemas'
 /** The feature of WaitForSignal, of ReplyToUpdate and of `given` in `continueAs` (`docs/wire-protocol.md#signals`). */
 export const SIGNALS_FEATURE = 'signals'
 
+/** The feature of StepLimit, of `limits` in a registration and of `turns` in an invoke (`docs/wire-protocol.md#step-limits`). */
+export const STEP_LIMITS_FEATURE = 'step-limits'
+
 /** The feature of a runner that asks for another pass of a run (`docs/wire-protocol.md#another-pass`). */
 export const ANOTHER_PASS_FEATURE = 'another-pass'
 

@@ -69,6 +69,8 @@ interface OpcodeRules {
 /** The type demands an entry for each kind of the wire protocol, so that a new kind cannot be forgotten. */
 export const OPCODE_RULES = {
   StepRun: { hasResult: true, isUrgent: true, outlivesReturn: true },
+  // The step runs in a later pass.
+  StepLimit: { hasResult: false, isUrgent: false, outlivesReturn: true },
   // After a return, sleeps and waits have no effect any more.
   Sleep: { hasResult: false, isUrgent: false, outlivesReturn: false },
   SleepUntil: { hasResult: false, isUrgent: false, outlivesReturn: false },

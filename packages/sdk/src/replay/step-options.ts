@@ -6,12 +6,15 @@ import { type OptionNames, unknownOption } from '@perdure/client/internal'
 import {
   CLEANUP_FEATURE,
   cutText,
+  KEY_CHARS_MAX,
   MEMO_ATTEMPT_FEATURE,
   NAME_CHARS_MAX,
   NON_RETRIABLE_MAX,
   parseDurationMs,
   positionalStepId,
   type RetryPolicy,
+  STEP_LIMIT_NAME_CHARS_MAX,
+  STEP_LIMITS_FEATURE,
   STEP_NAME_CHARS_MAX,
   STEP_POLICY_FEATURE,
 } from '@perdure/protocol'
@@ -27,13 +30,22 @@ import type {
 } from '../workflow/workflow.ts'
 
 const OPTIONS = {
-  run: { catch: true, retry: true, timeout: true, rollback: true } satisfies OptionNames<StepRunOptions>,
+  run: {
+    catch: true,
+    retry: true,
+    timeout: true,
+    rollback: true,
+    limit: true,
+    limitKey: true,
+  } satisfies OptionNames<StepRunOptions>,
   map: {
     concurrency: true,
     settle: true,
     retry: true,
     timeout: true,
     rollback: true,
+    limit: true,
+    limitKey: true,
   } satisfies OptionNames<StepMapOptions>,
   waitForEvent: {
     event: true,
@@ -87,6 +99,7 @@ export function checkRunOptions(
   const { name } = id
   checkStepOptions(name, 'run', options)
   const { retry, timeout, rollback } = options
+  refuse(problemOfLimit(name, options, features))
   if (rollback !== undefined) refuse(problemOfRollback(id, rollback, features))
   if (timeout !== undefined) durationMs(name, timeout)
   if (retry === undefined) return
@@ -106,6 +119,26 @@ export function checkRunOptions(
       `Step "${name}": retry.${field} must be ${kind} from ${min} to ${max}, not ${JSON.stringify(value) ?? String(value)}`,
     )
   }
+}
+
+function problemOfLimit(
+  name: string,
+  { limit, limitKey }: StepRunOptions,
+  features: readonly string[],
+): string | undefined {
+  const step = `Step "${cutText(name, 100)}"`
+  if (limit === undefined) return limitKey === undefined ? undefined : `${step}: limitKey has no effect without limit`
+  if (!isText(limit, STEP_LIMIT_NAME_CHARS_MAX))
+    return `${step}: limit must be the name of a limit, a text of 1 to ${STEP_LIMIT_NAME_CHARS_MAX} characters`
+  if (limitKey !== undefined && !isText(limitKey, KEY_CHARS_MAX))
+    return `${step}: limitKey must be a text of 1 to ${KEY_CHARS_MAX} characters`
+  return features.includes(STEP_LIMITS_FEATURE)
+    ? undefined
+    : `${step}: this engine does not know limits of steps (${STEP_LIMITS_FEATURE})`
+}
+
+function isText(value: unknown, charsMax: number): boolean {
+  return typeof value === 'string' && value !== '' && value.length <= charsMax
 }
 
 function problemOfRollback(id: StepId, rollback: unknown, features: readonly string[]): string | undefined {

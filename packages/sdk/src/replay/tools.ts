@@ -130,6 +130,9 @@ export function callRun(
     const { name } = id
     if (typeof callback !== 'function') throw new NonRetriableError(`Step "${name}" has no callback`)
     checkRunOptions(id, options, environment.ctx.features)
+    const { limit, limitKey: key } = options ?? {}
+    if (limit !== undefined && !environment.ctx.turns?.includes(id.hashedId))
+      return encodeOpcode('StepLimit', id, { limit, ...(key === undefined ? {} : { key }) })
     const wrapped = withMiddleware(environment, ctx, id, callback)
     return () => runStep(environment, id, { callback: wrapped, options })
   })

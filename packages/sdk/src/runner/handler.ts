@@ -14,6 +14,7 @@ import {
   RUNNER_HEADER,
   RUNNER_MARK,
   SIGNATURE_HEADER,
+  type StepLimits,
   type WorkflowRegistration,
 } from '@perdure/protocol'
 import { logOutsideTo } from '../ambient/log.ts'
@@ -46,6 +47,11 @@ export interface HandlerOptions {
    * Default: `ENGINE_ALLOW_UNSIGNED`, else false.
    */
   allowUnsigned?: boolean
+  /**
+   * Limits that steps of the app share, by name: at most `limit` of the steps with it start in any `period`, over all workflows, engines
+   * and runners of the app. A step names it in its option `limit`.
+   */
+  limits?: StepLimits
   /** Middleware around the passes and steps of every workflow, outside the workflow's own. The first is the outermost. */
   middleware?: readonly Middleware[]
   /**
@@ -85,6 +91,8 @@ export interface Handler {
   readonly workflows: WorkflowRegistration[]
   /** Sentences about the workflows, for the runner's log. */
   readonly warnings: readonly string[]
+  /** The limits that steps of the app share, as they are registered. */
+  readonly limits: StepLimits | undefined
   /** One-way fingerprints of the signing keys, in their order. */
   readonly keyFingerprints: readonly string[]
   /**
@@ -121,6 +129,7 @@ export const HANDLER_OPTIONS: OptionNames<HandlerOptions> = {
   workflows: true,
   signingKey: true,
   allowUnsigned: true,
+  limits: true,
   middleware: true,
   log: true,
 }
@@ -154,6 +163,7 @@ function handlerFor(what: string, options: HandlerOptions, known: object): Handl
     app: options.app,
     workflows: [...workflows.values()].map(workflow => workflow.registration),
     warnings: [...workflows.values()].flatMap(({ warning }) => warning ?? []),
+    limits: options.limits,
     keyFingerprints: keys.map(keyFingerprint),
     servedAt(url, runnerId = url) {
       door?.servedAt(url)

@@ -25,6 +25,7 @@ import {
   SIGNALS_FEATURE,
   SIGNATURE_FEATURE,
   START_RUN_FEATURE,
+  STEP_LIMITS_FEATURE,
   STEP_POLICY_FEATURE,
   WAIT_FOR_RUN_FEATURE,
   WAIT_ORDER_FEATURE,
@@ -252,7 +253,9 @@ export function registerRequest(
       BUDGETS_FEATURE,
       SIGNALS_FEATURE,
       BATCH_EVENTS_FEATURE,
+      STEP_LIMITS_FEATURE,
     ],
+    ...(handler.limits === undefined ? {} : { limits: handler.limits }),
     workflows: handler.workflows,
   }
 }

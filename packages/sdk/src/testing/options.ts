@@ -9,8 +9,8 @@ import type { WebhookAnswers } from './host/webhooks.ts'
 
 export type AnyWorkflow = Workflow<never, unknown>
 
-/** Options of an engine under test. Workflows and middleware are the same as those of `createHandler`. */
-export interface TestEngineOptions extends Pick<HandlerOptions, 'workflows' | 'middleware'> {
+/** Options of an engine under test. Workflows, middleware and limits are the same as those of `createHandler`; every app has the limits. */
+export interface TestEngineOptions extends Pick<HandlerOptions, 'workflows' | 'middleware' | 'limits'> {
   /** Name of the app that the workflows belong to. Default `test`. */
   app?: string
   /** Workflows of further apps, by app name. */
@@ -35,6 +35,7 @@ export interface TestEngineOptions extends Pick<HandlerOptions, 'workflows' | 'm
 const OPTIONS: OptionNames<TestEngineOptions> = {
   workflows: true,
   middleware: true,
+  limits: true,
   app: true,
   apps: true,
   startAt: true,
@@ -64,11 +65,12 @@ export function readOptions(options: TestEngineOptions): HostOptions {
 
 /** Creates a handler for each app, with its step callbacks watched by `steps`. */
 export function handlersOf(options: TestEngineOptions, steps: StepWatch): Handler[] {
-  const { app = 'test', apps = {}, workflows, middleware } = options
+  const { app = 'test', apps = {}, workflows, middleware, limits } = options
   const all = new Map<string, readonly AnyWorkflow[]>([[app, workflows], ...Object.entries(apps)])
   return [...all].map(([name, list]) =>
     createHandler({
       middleware,
+      ...(limits && { limits }),
       app: name,
       workflows: list.map(workflow => steps.watch(workflow)),
       signingKey: [],

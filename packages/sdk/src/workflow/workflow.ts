@@ -24,6 +24,13 @@ export interface StepRunOptions<Result = unknown> {
    * durable step of its own, `rollback:<name>`, with the retry policy of the workflow.
    */
   rollback?: Rollback<Result>
+  /**
+   * Name of a limit of the app (`limits` of `connect` and `serve`). Before each attempt the step waits for its turn, durably and in order:
+   * steps with this limit start no faster than it allows.
+   */
+  limit?: string
+  /** Steps with different keys do not share their turns: the limit counts for each key apart. */
+  limitKey?: string
 }
 
 /**

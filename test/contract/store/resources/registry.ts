@@ -231,6 +231,7 @@ export function registryContract(open: OpenStore): void {
         instances: { i1: NOW },
         hasLeft: true,
         deletedWorkflows: [{ name: 'bill', digest: 'ghi' }],
+        stepLimits: { openai: { limit: 5, periodMs: 60_000 } },
         features: ['one', 'two'],
       }
       const fullWorkflow: Required<Workflow> = {

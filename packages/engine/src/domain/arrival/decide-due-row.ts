@@ -19,11 +19,17 @@ const DECIDE_BY_POLICY: Record<FlowPolicy, (input: DueRow) => DueRowDecision | u
   bulkInput: () => undefined,
   // Never due.
   callbacks: () => undefined,
+  limit: grantTurns,
 }
 
 /** The guarded changes of a due row; undefined when the row is not due, or is due no longer. */
 export function decideDueRow(input: DueRow): DueRowDecision | undefined {
   return DECIDE_BY_POLICY[input.row.policy](input)
+}
+
+/** A turn is free by now, or the limit has changed. The store decides who gets turns, whatever the version of the row. */
+function grantTurns({ row, now }: DueRow): DueRowDecision {
+  return { guards: [], changes: [{ type: 'turns.granted', poolId: row.id, at: now }] }
 }
 
 /** Deletes an idempotency claim that has expired. */

@@ -3,7 +3,7 @@
 
 import type { AddressList } from '../text/address-list.ts'
 import type { Endpoint, NoticeKind } from './endpoint.ts'
-import type { Runner, Workflow } from './workflow.ts'
+import type { Runner, StepLimit, Workflow } from './workflow.ts'
 
 export interface CatalogView {
   readonly namespace: string
@@ -23,6 +23,8 @@ export interface CatalogView {
   /** Apps that registered a workflow of this name. */
   appsWith(workflowName: string): readonly string[]
   runners(app: string): readonly Runner[]
+  /** The limits that steps of the app share, by name. */
+  stepLimits(app: string): ReadonlyMap<string, StepLimit>
   /** Enabled endpoints that subscribe to the kind and take notices of the app. */
   subscribers(kind: NoticeKind, app: string): readonly Endpoint[]
   /** Attempts a new webhook delivery gets. */

@@ -16,7 +16,7 @@ import type { LogLine } from './log-line.ts'
 import type { Receiver } from './receiver.ts'
 import type { Run, RunProgress, RunStatus } from './run.ts'
 import type { PassSent, Step } from './step.ts'
-import type { App, DeletedWorkflow, KeptDefinition, Runner, Workflow } from './workflow.ts'
+import type { App, DeletedWorkflow, KeptDefinition, Runner, StepLimit, Workflow } from './workflow.ts'
 
 /** A run_status frame with a row of its own; of a failed pass, it names the pass. Creation, first start and end are read from the run's row instead. */
 export interface RunStatusFrame extends Partial<PassSent> {
@@ -148,6 +148,28 @@ export type Change =
   | { type: 'flow.saved'; row: FlowRow }
   /** `isScheduled`: the row keeps an event that arrives later, which lists find by its terms. */
   | { type: 'flow.deleted'; id: string; isScheduled?: true }
+  /** A step waits for its turn from now on, as the last of its pool. */
+  | { type: 'turn.asked'; pool: TurnPool; runId: string; stepIndex: number; at: number }
+  /**
+   * The turn of the step was used: its callback started at `startedAt` at the latest, and the turn counts for a period from then. No effect
+   * if a start is stored.
+   */
+  | { type: 'turn.started'; runId: string; stepIndex: number; startedAt: number }
+  /** The step waits no longer for its turn, or gives it back unused. */
+  | { type: 'turn.left'; runId: string; stepIndex: number }
+  /** A paused run gives its turns back and gets none: its steps keep their places. Or it goes on. */
+  | { type: 'turns.held'; runId: string; isHeld: boolean }
+  /** The first steps of the pool get the turns that are free, and their runs are due. The pool is due when the next turn is free. */
+  | { type: 'turns.granted'; poolId: string; at: number }
+  /** The limits of the app that are new or changed, and the names of those that no runner registers any more. */
+  | {
+      type: 'limits.registered'
+      namespace: string
+      app: string
+      limits: readonly StepLimit[]
+      dropped: readonly string[]
+      at: number
+    }
   /** A new API key, session or code. */
   | { type: 'key.created'; key: StoredKey }
   /** Ends a key at a time; one that has ended keeps its time. */
@@ -185,6 +207,17 @@ export interface StepWoken {
   error?: StepError
   eventId?: string
   at: number
+}
+
+/** The turns at a limit for one key. Its id is that of a flow-control row. */
+export interface TurnPool {
+  id: string
+  namespace: string
+  app: string
+  /** Name of the limit. */
+  limit: string
+  /** '' without a key. */
+  key: string
 }
 
 /** Whether the change makes every engine on the store read the catalog again. */
@@ -242,6 +275,12 @@ const CHANGES_CATALOG = {
   'receiver.saved': true,
   'receiver.deleted': true,
   'secrets.sealed': false,
+  'turn.asked': false,
+  'turn.started': false,
+  'turn.left': false,
+  'turns.held': false,
+  'turns.granted': false,
+  'limits.registered': true,
   'flow.saved': false,
   'flow.deleted': false,
   'key.created': false,

@@ -7,7 +7,8 @@ import type { JsonText } from '../text/json-text.ts'
 
 /**
  * Policies that keep a row: a claimed idempotency key, an open buffer, the cron of a workflow, an event that arrives later, the event
- * of a run that has ended, a schedule of the API, a bulk action with what it was given, the callbacks that a run got before it waited for them.
+ * of a run that has ended, a schedule of the API, a bulk action with what it was given, the callbacks that a run got before it waited for them,
+ * the turns at a limit that steps share, for one key: it is due when the next turn is free.
  */
 export type FlowPolicy =
   | 'idempotency'
@@ -20,6 +21,7 @@ export type FlowPolicy =
   | 'bulk'
   | 'bulkInput'
   | 'callbacks'
+  | 'limit'
 
 export interface FlowRow {
   id: string

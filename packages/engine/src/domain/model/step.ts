@@ -78,6 +78,19 @@ export interface Step extends Partial<PassSent & RanTimes> {
   timedOut?: boolean
   /** Only of a step that somebody gave its end by hand. */
   settledBy?: SettledBy
+  /** The limit at which the step waits for its turns. */
+  limit?: LimitOfStep
+  /**
+   * When the step, which waits, got its turn. With `nextAttemptAt` the turn is for passes that are sent from then on; without, no pass
+   * had it. A step with `nextAttemptAt` alone has lost its turn with a pass, and may ask for another one.
+   */
+  turnAt?: number | undefined
+}
+
+/** A limit that steps share, by its name, and the key that the step counts under. */
+export interface LimitOfStep {
+  name: string
+  key?: string
 }
 
 /** The author and the reason of an end by hand. */
@@ -114,6 +127,16 @@ export interface EmitEffects {
   triggered: Triggered[]
   /** Number of workflows that are not listed. */
   more?: number
+}
+
+/** Number of the attempt that comes next. Before the first attempt, a step that waits for its turn has that number. */
+export function nextAttempt({ attempt, limit, error }: Pick<Step, 'attempt' | 'limit' | 'error'>): number {
+  return limit !== undefined && error === undefined ? attempt : attempt + 1
+}
+
+/** When a step that waits ends by itself. One that waits at a limit has its `wakeAt` for its tries alone. */
+export function timerOf({ limit, wakeAt }: Step): number | undefined {
+  return limit === undefined ? wakeAt : undefined
 }
 
 /** Whether the step's result is final: a settled step never changes and never runs again. */

@@ -84,6 +84,8 @@ export interface Runner {
   lastSeenAt: number
   /** The processes that register the runner, if they name themselves: when each was seen last. */
   instances?: Record<string, number>
+  /** Limits that steps share, as it registers them; absent: none. */
+  stepLimits?: RegisteredLimits
   /** Workflows that were deleted while it served them: it serves one again when it registers another definition of it. */
   deletedWorkflows?: DeletedWorkflow[]
   /** All of them have shut down: nothing is sent to the runner until it registers again. */
@@ -124,6 +126,18 @@ export interface DeletedWorkflow {
   name: string
   digest: string
 }
+
+/** A limit that steps of an app share: at most `limit` of them start in any period. */
+export interface StepLimit {
+  namespace: string
+  app: string
+  name: string
+  limit: number
+  periodMs: number
+}
+
+/** The limits that a runner registers, by name. */
+export type RegisteredLimits = Readonly<Record<string, Pick<StepLimit, 'limit' | 'periodMs'>>>
 
 export interface App {
   namespace: string

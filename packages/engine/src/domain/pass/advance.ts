@@ -21,7 +21,7 @@ import { keepLogs } from './logs.ts'
 import type { PassContext } from './opcodes/context.ts'
 import type { Given, PassOpcode } from './opcodes/opcode.ts'
 import { OPCODES } from './opcodes/registry.ts'
-import { park, settleDue } from './park.ts'
+import { loseTurns, park, settleDue, useTurns } from './park.ts'
 import { storeDueProgress, storeProgress } from './progress.ts'
 
 /** Maximum size of a run's stored state (docs/limits.md#bounds). */
@@ -33,6 +33,7 @@ const REASON_CHARS_MAX = 500
 export function advance(state: RunState, outcome: Outcome, context: PassContext): { decision: Decision; next: Next } {
   const draft = new Draft(state, context.now)
   draft.pass = context.sent
+  draft.isPassOver = true
   if (state.run.inbox !== undefined) draft.knew = context.knowledge.seq
   const next = decideNext(draft, state, outcome, context)
   if (typeof next === 'object') {
@@ -85,6 +86,7 @@ function decideNext(draft: Draft, state: RunState, outcome: Outcome, context: Pa
       return spent ? pause(error, spent) : fail(error)
     }
     case 'transportFailed': {
+      loseTurns(draft)
       const timeout = timedOut(draft.run, context.now)
       if (timeout) return fail(timeout)
       if (isFinalForHandler(draft.run, outcome.error, context.catalog)) return fail(outcome.error)
@@ -275,14 +277,16 @@ function shortened(message: string): string {
  */
 function continueOrPark(draft: Draft, context: PassContext): Next | undefined {
   settleDue(draft, context.assumptions)
+  loseTurns(draft)
   if (draft.run.status === 'paused') {
     park(draft, context.sentAt)
     return 'stop'
   }
+  const hasTurns = useTurns(draft)
   const settledNow = draft.nextIndex - draft.open.size
   const becameDue = [...draft.open.values()].some(open => isDue(open, context.now) && !isDue(open, context.sentAt))
   const { settled, stopRequested, wasSentSettled } = context.knowledge
-  const hasMore = settledNow > settled || becameDue || stopRequested
+  const hasMore = settledNow > settled || becameDue || hasTurns || stopRequested
   if (!hasMore && park(draft, context.sentAt)) return 'stop'
   if (!hasMore && !wasSentSettled) return undefined
   // A pause and a resume during the pass leave the run queued although its owner still holds it.

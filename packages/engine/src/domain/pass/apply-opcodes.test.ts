@@ -13,6 +13,7 @@ import {
   runsChild,
   SECOND,
   sends,
+  limits,
   sleeps,
   sleepsUntil,
   startsRun,
@@ -27,6 +28,7 @@ import { OPCODES } from './opcodes/registry.ts'
 
 const ONE_OF_EACH = {
   StepRun: ran('a', '1'),
+  StepLimit: limits('a', 'openai'),
   Sleep: sleeps('a', SECOND),
   SleepUntil: sleepsUntil('a', NOW + SECOND),
   WaitForEvent: waitsFor('a', 'order.paid', { timeoutMs: SECOND }),

@@ -8,7 +8,7 @@ import { isDue, type RunState } from '../run/state.ts'
 import { spendOf, succeeded } from './cleanup/late.ts'
 import type { PassContext } from './opcodes/context.ts'
 import type { DraftedPass, PassOpcode } from './opcodes/opcode.ts'
-import { OPCODES } from './opcodes/registry.ts'
+import { OPCODES, recordedOp } from './opcodes/registry.ts'
 import { inLogOrder, moveBehindEarlier } from './opcodes/wait-for-event.ts'
 
 /**
@@ -41,7 +41,7 @@ export function applyOpcodes(
     const { id, op } = opcode
     const rules = OPCODES[op]
     const known = state.steps.get(id)
-    if (known?.status === 'retrying' && known.op !== op && isDue(known, context.sentAt) && !seen?.has(id)) {
+    if (known && known.op !== recordedOp(op) && isDue(known, context.sentAt) && !seen?.has(id)) {
       failure ??= changedKind(known, op)
       continue
     }

@@ -17,7 +17,7 @@ import { type End, finish } from '../run/finish.ts'
 import { holdMs } from '../run/retry.ts'
 import type { RunState } from '../run/state.ts'
 import { shownRunId } from '../text/ids.ts'
-import { park, settleDue } from './park.ts'
+import { keepTurns, loseTurns, park, settleDue, useTurns } from './park.ts'
 import type { Route } from './routing.ts'
 
 export interface BeginContext extends ChildContext {
@@ -30,6 +30,8 @@ export interface BeginContext extends ChildContext {
 /** Decides the first pass of a lease. With `next: 'pass'` the run is `running`. */
 export function begin(state: RunState, context: BeginContext): { decision: Decision; next: Next } {
   const draft = new Draft(state, context.now)
+  // A pass of an earlier lease had these turns.
+  loseTurns(draft)
   const next = start(draft, context)
   return { decision: draft.done(), next }
 }
@@ -115,6 +117,7 @@ function startPass(draft: Draft, start: Start | undefined): Next {
     return 'stop'
   }
   draft.set({ waitingFor: undefined, startQueue: undefined })
+  useTurns(draft)
   draft.move('running')
   draft.start = start
   return 'pass'
@@ -145,9 +148,10 @@ export function failCleanup(
   return { decision: draft.done(), next: 'stop' }
 }
 
-/** No runner has room: the run waits as `queued` without a lease, due, until a claim finds room. */
-export function waitForRunnerRoom(state: RunState, now: number): Decision {
+/** No runner has room: the run waits as `queued` without a lease, due, until a claim finds room. `wasRefused`: its pass began, and was not sent. */
+export function waitForRunnerRoom(state: RunState, now: number, { wasRefused = false } = {}): Decision {
   const draft = new Draft(state, now)
+  if (wasRefused) keepTurns(draft)
   if (draft.run.status === 'paused') park(draft, now)
   else {
     draft.move('queued')
@@ -162,6 +166,7 @@ export function waitForRunnerRoom(state: RunState, now: number): Decision {
 /** No runner could be reached: the run stays queued, spends no attempt, and is tried again later. */
 export function holdForRunner(state: RunState, now: number): Decision {
   const draft = new Draft(state, now)
+  keepTurns(draft)
   if (draft.run.status === 'paused') park(draft, now)
   else {
     draft.move('queued')
@@ -183,9 +188,14 @@ export function waitForTurn(state: RunState, now: number, waitMs: number): Decis
 const FOR_TURN =
   'It waits for its turn: passes that were lost together are tried apart, to find the one that ends the process of the runner.'
 
-/** Gives the lease back between passes, at a shutdown: the run is queued, available at once, and spends no attempt. */
-export function giveBack(state: RunState, now: number): Decision {
+/**
+ * Gives the lease back between passes, at a shutdown: the run is queued, available at once, and spends no attempt. `wasSent`: its pass was
+ * cut off.
+ */
+export function giveBack(state: RunState, now: number, { wasSent = false } = {}): Decision {
   const draft = new Draft(state, now)
+  if (wasSent) loseTurns(draft)
+  else keepTurns(draft)
   if (draft.run.status === 'paused') park(draft, now)
   else {
     draft.set({ availableAt: now, leaseOwner: undefined })

@@ -1,6 +1,7 @@
 // Decides a checkpoint: steps that a runner reports while its pass goes on (docs/wire-protocol.md#checkpoints). The rules
 // are those of a 206, except that the run neither parks nor needs another pass. Called by services/pass/checkpoint.
 
+import { hasSentTurn } from '../holds/turns.ts'
 import type { Decision, Next } from '../model/decision.ts'
 import { isSettled, type Step } from '../model/step.ts'
 import { passMayAnswer } from '../run/cleanup/late-window.ts'
@@ -10,6 +11,7 @@ import type { RunState } from '../run/state.ts'
 import type { JsonText } from '../text/json-text.ts'
 import { applyReported, restoreTries } from './advance.ts'
 import type { Reported } from './answer/outcome.ts'
+import type { ReportedRunning } from './answer/running.ts'
 import { applyLate } from './apply-opcodes.ts'
 import { keepLogs } from './logs.ts'
 import type { PassContext } from './opcodes/context.ts'
@@ -59,6 +61,26 @@ export function heldProgress(state: RunState, context: PassContext): { decision:
   const draft = new Draft(state, context.now)
   storeProgress(draft, context.heldProgress)
   return { decision: draft.done(), next: 'pass' }
+}
+
+/** Stores when the callbacks of steps with turns started, which the runner says while they run. Undefined if none of the steps has a turn. */
+export function turnsStarted(
+  state: RunState,
+  running: readonly ReportedRunning[],
+  now: number,
+): { decision: Decision; next: Next } | undefined {
+  const draft = new Draft(state, now)
+  for (const { id, startedMs } of running) {
+    const step = state.open.get(id)
+    // The runner rounds to whole milliseconds.
+    if (step && hasSentTurn(step)) draft.startTurn(step, now - Math.max(0, Math.floor(startedMs) - 1))
+  }
+  return draft.changes.length === 0 ? undefined : { decision: draft.done(), next: 'pass' }
+}
+
+/** Nothing of the run changes. */
+export function unchanged(state: RunState, now: number): { decision: Decision; next: Next } {
+  return { decision: new Draft(state, now).done(), next: 'pass' }
 }
 
 export interface Acknowledged {

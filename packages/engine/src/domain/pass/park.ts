@@ -1,9 +1,10 @@
 // Parking: when a run that has nothing to do now wakes, and what it waits for. And the opposite: settling the timers that
 // are due. Called by the decisions about passes in this folder.
 
+import { hasNewTurn, hasSentTurn, isAtLimit, mayAskAgain } from '../holds/turns.ts'
 import { invariant } from '../model/errors.ts'
 import type { WaitingFor } from '../model/run.ts'
-import type { Step } from '../model/step.ts'
+import { type Step, timerOf } from '../model/step.ts'
 import type { Assumptions } from '../run/assumptions.ts'
 import type { Draft } from '../run/draft.ts'
 import { cancelChild } from '../run/finish.ts'
@@ -16,7 +17,7 @@ import { endOfWait } from './opcodes/wait-for-run.ts'
 /** Settles every sleep that has ended by now, every wait and child that has timed out, and every wait for a run that has ended. */
 export function settleDue(draft: Draft, { newest }: Pick<Assumptions, 'newest'>): void {
   for (const step of [...draft.open.values()]) {
-    if (step.status !== 'waiting' || step.wakeAt === undefined || step.wakeAt > draft.now) continue
+    if (step.status !== 'waiting' || (timerOf(step) ?? Number.POSITIVE_INFINITY) > draft.now) continue
     if (step.op === 'RunWorkflow') {
       endChild(draft, step)
       continue
@@ -46,13 +47,15 @@ function endChild(draft: Draft, step: Step): void {
  */
 export function park(draft: Draft, sentAt: number): boolean {
   const reasons = [...draft.open.values()].filter(
-    step => step.status === 'waiting' || (step.status === 'retrying' && (step.nextAttemptAt ?? 0) > sentAt),
+    step =>
+      (step.status === 'waiting' && !mayAskAgain(step)) ||
+      (step.status === 'retrying' && (step.nextAttemptAt ?? 0) > sentAt),
   )
   const paused = draft.run.status === 'paused'
   if (reasons.length === 0 && !paused) return false
   const timers = paused ? reasons.filter(step => step.status === 'waiting') : reasons
   const deadlines = timers
-    .map(step => (paused ? step.wakeAt : deadline(step, draft.now)))
+    .map(step => (paused ? timerOf(step) : deadline(step, draft.now)))
     .filter(time => time !== undefined)
   draft.set({
     availableAt: deadlines.length === 0 ? undefined : Math.min(...deadlines),
@@ -63,6 +66,29 @@ export function park(draft: Draft, sentAt: number): boolean {
   return true
 }
 
+/** Lets the next pass start the steps whose turn has come. Returns whether there are any. */
+export function useTurns(draft: Draft): boolean {
+  const steps = [...draft.open.values()].filter(hasNewTurn)
+  for (const step of steps) draft.moveStep(step, { nextAttemptAt: draft.now })
+  return steps.length > 0
+}
+
+/**
+ * The pass is over, and has not reported the steps that it could start: they may have started all the same, so their turns count, and they
+ * need new ones. The handler may also go another way by now: then nobody asks for a turn again.
+ */
+export function loseTurns(draft: Draft): void {
+  for (const step of [...draft.open.values()].filter(hasSentTurn)) {
+    draft.endTurn(step, draft.now)
+    draft.moveStep(step, { turnAt: undefined })
+  }
+}
+
+/** The pass was not sent: its steps keep their turns for the next one. */
+export function keepTurns(draft: Draft): void {
+  for (const step of [...draft.open.values()].filter(hasSentTurn)) draft.moveStep(step, { nextAttemptAt: undefined })
+}
+
 /** The failure or the budget for which the run is paused, if it is for one. */
 function reasonOf({ run: { waitingFor } }: Draft): WaitingFor | undefined {
   return waitingFor?.kind === 'failure' || waitingFor?.kind === 'budget' ? waitingFor : undefined
@@ -70,7 +96,8 @@ function reasonOf({ run: { waitingFor } }: Draft): WaitingFor | undefined {
 
 /** When the open step goes on by itself, if it ever does. */
 function deadline(step: Step, now: number): number | undefined {
-  const { status, nextAttemptAt, childStart, startedAt, wakeAt } = step
+  const { status, nextAttemptAt, childStart, startedAt } = step
+  const wakeAt = timerOf(step)
   if (status === 'retrying') return nextAttemptAt
   // A registration wakes the run; it may be missed.
   return childStart ? Math.min(childStart.until, now + holdMs(now - startedAt), wakeAt ?? Infinity) : wakeAt
@@ -81,6 +108,7 @@ function waitingFor(reasons: readonly Step[], now: number): WaitingFor {
   const at = (step: Step) => deadline(step, now) ?? Infinity
   const [first] = [...reasons].sort((a, b) => at(a) - at(b)) as [Step]
   const until = deadline(first, now)
+  if (isAtLimit(first)) return { kind: 'limit', stepName: first.name, ...first.limit }
   const kind = first.childStart ? 'runner' : OPCODES[first.op].parksFor
   invariant(kind, `a ${first.op} step is settled at once`)
   const { name: stepName, childRunId, awaitedRunId } = first

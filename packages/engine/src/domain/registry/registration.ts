@@ -14,7 +14,7 @@ import { checkCron } from '../arrival/schedules.ts'
 import type { Change } from '../model/change.ts'
 import { invalid } from '../model/errors.ts'
 import type { FlowControl } from '../model/flow-control.ts'
-import type { Definition, Retention, Runner, Workflow } from '../model/workflow.ts'
+import type { Definition, Retention, Runner, StepLimit, Workflow } from '../model/workflow.ts'
 import { RETENTION_MS_MAX } from '../run/retention.ts'
 import { completeRetry } from '../run/retry.ts'
 import { budgetOf } from './budget.ts'
@@ -23,6 +23,7 @@ import { stillDeleted, withoutDeleted } from './deletion.ts'
 import { checkedExpression, flowControlOf } from './flow-control.ts'
 import { inputSchemaOf } from './input-schema.ts'
 import { definitionsOf, isOlder, newestOf } from './newest-definition.ts'
+import { stepLimitsChanged, stepLimitsOf } from './step-limits.ts'
 
 /** A registration within this time of the previous one is a heartbeat. Runners repeat it at least twice as often. */
 const HEARTBEAT_GAP_MS_MAX = 60_000
@@ -30,7 +31,8 @@ const HEARTBEAT_GAP_MS_MAX = 60_000
 /** The runner as registered at `now`. */
 export function registeredRunner(namespace: string, request: RegisterRequest, now: number): Runner {
   const { app, url, framework, runtime, language, sdkName, version, region, keyFingerprint, features } = request
-  const optional = { framework, runtime, language, sdkName, version, region, keyFingerprint, features }
+  const stepLimits = stepLimitsOf(request)
+  const optional = { stepLimits, framework, runtime, language, sdkName, version, region, keyFingerprint, features }
   return {
     namespace,
     app,
@@ -149,6 +151,8 @@ export function registrationChanges(options: {
   gone?: readonly Runner[]
   /** The present definition of the workflow. */
   known?: (name: string) => Workflow | undefined
+  /** The present limits of the app, by name. */
+  stepLimits?: ReadonlyMap<string, StepLimit>
 }): Change[] {
   const { workflows, earlier, others, gone = [], known = () => undefined } = options
   const { namespace, app, lastSeenAt: now } = options.runner
@@ -186,6 +190,11 @@ export function registrationChanges(options: {
       ...limitsChanged(known(workflow.name), workflow),
       definitionChanged(workflow, { before: known(workflow.name), runner: runnerId }),
     ]),
+    ...stepLimitsChanged(runner, {
+      earlier,
+      others: others.filter(other => !gone.includes(other)),
+      known: options.stepLimits,
+    }),
     ...dropped.map((name): Change => ({ type: 'workflow.dropped', namespace, app, name })),
     { type: 'app.runnerArrived', namespace, app, at: now, workflows: runner.workflows },
   ]

@@ -9,7 +9,7 @@ import type { Decision } from '../model/decision.ts'
 import { EngineError, type ErrorCode } from '../model/errors.ts'
 import { isTerminal, type Run } from '../model/run.ts'
 import { firstSeq } from '../model/seq.ts'
-import { isSettled, type Step } from '../model/step.ts'
+import { isSettled, type Step, timerOf } from '../model/step.ts'
 import { shownRunId } from '../text/ids.ts'
 import type { JsonText } from '../text/json-text.ts'
 import type { Traceparent } from '../text/traceparent.ts'
@@ -201,8 +201,9 @@ export function failedStep({ run, steps }: RunState): Step | undefined {
 /** When the next timer of parked steps is due, if one has a timer: of a paused run, timers alone go on. */
 export function nextTimer(steps: Iterable<Step>): number | undefined {
   let next: number | undefined
-  for (const { status, wakeAt } of steps) {
-    if (status === 'waiting' && wakeAt !== undefined) next = Math.min(next ?? wakeAt, wakeAt)
+  for (const step of steps) {
+    const wakeAt = timerOf(step)
+    if (step.status === 'waiting' && wakeAt !== undefined) next = Math.min(next ?? wakeAt, wakeAt)
   }
   return next
 }

@@ -8,6 +8,7 @@
 
 import type { RunError } from '@perdure/protocol'
 import type { Start } from '../holds/throttle.ts'
+import { hasSentTurn, isAtLimit, poolOf } from '../holds/turns.ts'
 import { type Attributes, attributeTexts } from '../model/attributes.ts'
 import { isCounted, type Sums } from '../model/budget/budget.ts'
 import { NOTHING_SPENT, plus, sumOf } from '../model/budget/sum.ts'
@@ -16,8 +17,9 @@ import type { Decision, Question } from '../model/decision.ts'
 import type { LogLine } from '../model/log-line.ts'
 import { isTerminal, type Run, type RunStatus } from '../model/run.ts'
 import { firstSeq, SEQ_SPAN } from '../model/seq.ts'
-import { isSettled, type PassSent, type Step } from '../model/step.ts'
+import { isSettled, type LimitOfStep, type PassSent, type Step } from '../model/step.ts'
 import type { JsonText } from '../text/json-text.ts'
+import { LATE_ANSWER_MS } from './cleanup/late-window.ts'
 import { conclude } from './conclusion.ts'
 import type { RunState } from './state.ts'
 
@@ -42,6 +44,8 @@ export class Draft {
   pass: PassSent | undefined
   /** The seq of the last step that the runner of the pass knew; only of a run with delivered events. */
   knew: number | undefined
+  /** No pass of the run is under way that could still start a step. */
+  isPassOver = false
   /** The limiter's answer to a run that needed a start from its throttle. */
   start: Start | undefined
   /** Children that may go on although their steps were settled by hand. */
@@ -51,6 +55,8 @@ export class Draft {
   #ownOpen: Map<string, Step> | undefined
   readonly #frames: RunStatusFrame[] = []
   #spent: Sums | undefined
+  /** Pools whose turns the decision changes. */
+  #pools: Set<string> | undefined
   /** Whether the run has a step that can be undone, including what is drafted so far. */
   hasRollback: boolean
 
@@ -140,13 +146,63 @@ export class Draft {
     return recorded
   }
 
-  /** Changes an unsettled step, or a failed one whose tries begin anew; in a run that has ended, a cancelled one. */
-  moveStep(step: Step, fields: Partial<Step>): Step {
+  /**
+   * Changes an unsettled step, or a failed one whose tries begin anew; in a run that has ended, a cancelled one. `startedAt`: the latest
+   * time at which the step used its turn, if it is known.
+   */
+  moveStep(step: Step, fields: Partial<Step>, startedAt?: number): Step {
     const moved = { ...step, ...fields, seq: this.nextSeq() }
+    if (isAtLimit(step) && moved.status !== 'waiting') {
+      this.endTurn(step, startedAt)
+      moved.turnAt = undefined
+    }
     this.#keep(moved)
     const late = isTerminal(this.#before.status) ? { isLate: true as const } : {}
     this.changes.push({ type: 'step.moved', step: moved, at: this.now, ...late })
     return moved
+  }
+
+  /** Lets a step wait for its turn. */
+  askTurn({ index, limit }: Step): void {
+    const pool = poolOf(this.run, limit as LimitOfStep)
+    this.changes.push({ type: 'turn.asked', pool, runId: this.run.id, stepIndex: index, at: this.now })
+    this.#grantsIn(pool.id)
+  }
+
+  /** The callback of the step, which has its turn, runs since `startedAt` at the latest. */
+  startTurn({ index, limit }: Step, startedAt: number): void {
+    this.changes.push({ type: 'turn.started', runId: this.run.id, stepIndex: index, startedAt })
+    this.#grantsIn(poolOf(this.run, limit as LimitOfStep).id)
+  }
+
+  /**
+   * Takes the turn of the step away, or its place among those that wait. A turn that a pass had counts from `startedAt`; by default as if the
+   * step started as late as a pass may notice the end of its run.
+   */
+  endTurn(step: Step, startedAt = this.isPassOver ? this.now : this.now + LATE_ANSWER_MS): void {
+    const turn = { runId: this.run.id, stepIndex: step.index }
+    this.changes.push(hasSentTurn(step) ? { type: 'turn.started', ...turn, startedAt } : { type: 'turn.left', ...turn })
+    this.#grantsIn(poolOf(this.run, step.limit as LimitOfStep).id)
+  }
+
+  #grantsIn(poolId: string): void {
+    this.#pools ??= new Set()
+    this.#pools.add(poolId)
+  }
+
+  /** A run that is paused and under no lease gives its turns to others until it is resumed. */
+  #holdTurns(): void {
+    const wasPaused = this.#before.status === 'paused'
+    const isPaused = this.run.status === 'paused'
+    if (!(wasPaused || isPaused)) return
+    const isHeld = isPaused && this.run.leaseOwner === undefined
+    const steps = [...this.#open.values()].filter(isAtLimit)
+    if (steps.length === 0 || isTerminal(this.run.status) || (isPaused && !isHeld)) return
+    for (const step of steps) {
+      this.#grantsIn(poolOf(this.run, step.limit as LimitOfStep).id)
+      if (isHeld && step.turnAt !== undefined) this.moveStep(step, { turnAt: undefined, nextAttemptAt: undefined })
+    }
+    this.changes.push({ type: 'turns.held', runId: this.run.id, isHeld })
   }
 
   /** Adds what an attempt of a step reported to the budgets of the run. The engine counts some names itself. */
@@ -183,6 +239,7 @@ export class Draft {
 
   /** The finished decision. Call it once, last. The run's row is written only if the decision changed it. */
   done(): Decision {
+    this.#holdTurns()
     const { fields, changes: wakes } = conclude(this.#before, this.#run, { now: this.now, start: this.start })
     if (Object.keys(fields).length > 0) this.set(fields)
     this.changes.push(...wakes)
@@ -191,6 +248,8 @@ export class Draft {
       this.#moving().lastPass = this.knew === undefined ? this.pass : { ...this.pass, knew: this.knew }
     if (this.#moved && this.run.fence === this.#before.fence) this.#bumpFence()
     if (this.#moved) this.changes.unshift(this.#runMoved())
+    // Last: a grant makes the run due that the decision has parked.
+    for (const poolId of this.#pools ?? []) this.changes.push({ type: 'turns.granted', poolId, at: this.now })
     const { questions, guards, changes, run, steps, rootLogged } = this
     return { questions, guards, changes, run, steps, rootLogged, seq: this.#seq }
   }

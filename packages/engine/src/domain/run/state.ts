@@ -1,11 +1,12 @@
 // A run as its owner keeps it in memory between passes: the row, its steps, and the memo text that every invoke carries.
 // Decisions read it; `apply` updates it once a decision is durable.
 
+import { hasSentTurn, mayAskAgain } from '../holds/turns.ts'
 import type { Decision } from '../model/decision.ts'
 import type { InboxRead } from '../model/event.ts'
 import type { Run } from '../model/run.ts'
 import { firstSeq } from '../model/seq.ts'
-import { isSettled, type Step } from '../model/step.ts'
+import { isSettled, nextAttempt, type Step } from '../model/step.ts'
 import type { JsonText } from '../text/json-text.ts'
 
 /** A run as the store loads it. */
@@ -126,11 +127,17 @@ export class RunState {
     for (const step of this.open.values()) {
       if (!isDue(step, now)) continue
       const id = JSON.stringify(step.id)
-      attempts += `${attempts === '' ? '' : ','}${id}:${step.attempt + 1}`
+      attempts += `${attempts === '' ? '' : ','}${id}:${nextAttempt(step)}`
       if (step.spentAt !== undefined) spent += `${spent === '' ? '' : ','}${id}:${step.spentAt}`
     }
     if (attempts === '') return ''
     return `,"stepAttempts":{${attempts}}${spent === '' ? '' : `,"spentAttempts":{${spent}}`}`
+  }
+
+  /** The context member of an invoke sent at `now` with the steps that have their turn, after a comma. */
+  turns(now: number): JsonText {
+    const ids = [...this.open.values()].filter(step => hasSentTurn(step) && isDue(step, now)).map(({ id }) => id)
+    return ids.length === 0 ? '' : `,"turns":${JSON.stringify(ids)}`
   }
 
   #take(step: Step): void {
@@ -176,7 +183,7 @@ function settledEntry(step: Step, withOp: boolean): JsonText {
   return `${JSON.stringify(step.id)}:{${op}${outcome}}`
 }
 
-/** Whether a failed step's next attempt may run in a pass sent at `now`. */
+/** Whether the next attempt of a step that failed, or that has its turn, may run in a pass sent at `now`. */
 export function isDue(step: Step, now: number): boolean {
-  return step.status === 'retrying' && (step.nextAttemptAt ?? 0) <= now
+  return (step.status === 'retrying' || hasSentTurn(step) || mayAskAgain(step)) && (step.nextAttemptAt ?? 0) <= now
 }

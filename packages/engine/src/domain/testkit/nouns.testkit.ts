@@ -106,6 +106,8 @@ export const ran = (name: string, data?: string, fields: Partial<PassOpcodeOf<'S
   ...fields,
 })
 
+export const limits = (name: string, limit: string): PassOpcode => ({ op: 'StepLimit', ...opcode(name), limit })
+
 export const threw = (name: string, fields: Partial<PassOpcodeOf<'StepRun'>> = {}): PassOpcode => ({
   op: 'StepRun',
   ...opcode(name),
@@ -241,6 +243,7 @@ export function catalog(...workflows: Workflow[]): CatalogView {
     workflowNames: () => workflows.map(({ name }) => name),
     appsWith: name => workflows.filter(known => known.name === name).map(({ app }) => app),
     runners: () => [],
+    stepLimits: app => new Map([['openai', { namespace: 'default', app, name: 'openai', limit: 2, periodMs: MINUTE }]]),
     subscribers: () => [],
     deliveryAttemptsMax: 8,
     generationsMax: 100,

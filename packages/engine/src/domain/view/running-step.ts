@@ -1,7 +1,7 @@
 // A step whose callback goes on, as its runner reported (docs/wire-protocol.md#running-steps). It is known to the engine that
 // drives the run, in memory, and never stored.
 
-import type { Step, StepStatus } from '../model/step.ts'
+import { nextAttempt, type Step, type StepStatus } from '../model/step.ts'
 
 export interface RunningStep {
   /** Hashed step id. */
@@ -21,5 +21,5 @@ export function asStep(
   const status: StepStatus = 'running'
   if (!stored) return { runId, id, name, op: 'StepRun', index, status, attempt: 1, seq: 0, startedAt, ranAt: startedAt }
   const { nextAttemptAt: _, error: _error, ranMs: _ranMs, ...kept } = stored
-  return { ...kept, status, attempt: stored.attempt + 1, ranAt: startedAt }
+  return { ...kept, status, attempt: nextAttempt(stored), ranAt: startedAt }
 }

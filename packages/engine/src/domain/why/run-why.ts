@@ -16,6 +16,7 @@ import { circleWarning, type WaitCircle } from './circle.ts'
 import { by, deadlineText, nextStartText } from './deadlines.ts'
 import { failureText, shownFailure } from './failure.ts'
 import { limitSentence } from './limit-sentence.ts'
+import { type TurnPoolNow, turnText } from './turn-pool.ts'
 import { faultText, type WaitFault } from './wait-fault.ts'
 
 /** Maximum number of children in an answer: a run may have started thousands. */
@@ -58,6 +59,8 @@ export interface Facts {
   settledLast?: string | undefined
   /** Whether this engine begins nothing until it is released. */
   isEngineHeld?: boolean
+  /** The turns that the run waits for. */
+  turns?: TurnPoolNow | undefined
   /** The circle of waits that the run is in. */
   circle?: WaitCircle | undefined
   /** The run that the event of this run was delivered to, and that ended without it. */
@@ -87,7 +90,7 @@ export function runWhy(facts: Facts): RunExplanation {
     sentence: sentenceOf(facts, open) + engineText(facts),
     since: timestamp(since),
     waitingFor: waiting && waitingForText(waiting),
-    wakeAt: optionalTimestamp(waitsForThrottle(run) ? nextStartAt(facts) : wakeAt(run, open)),
+    wakeAt: optionalTimestamp(waitsForThrottle(run) ? nextStartAt(facts) : (facts.turns?.nextAt ?? wakeAt(run, open))),
     event:
       waiting?.kind === 'event' && waiting.eventName !== undefined
         ? {
@@ -239,6 +242,7 @@ function queuedSentence(facts: Facts): string {
     case 'run':
     case 'child':
     case 'retry':
+    case 'limit':
     case 'failure':
     case 'budget':
       if (runners.live === 0)
@@ -325,6 +329,8 @@ function waitingSentence(waiting: WaitingFor | undefined, facts: Facts, open: re
       return waiting.stepName === undefined
         ? passSentence(facts, waiting, more)
         : `${step} failed${triesOf(waiting)} and is tried again ${by(waiting)}.${more}`
+    case 'limit':
+      return `${step} waits for ${turnText(waiting, facts.turns)}.${more}`
     case 'runner':
       return `${step} waits until a runner registers ${childText(waiting, open)}${more}`
     case undefined:

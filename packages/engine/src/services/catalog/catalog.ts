@@ -87,10 +87,14 @@ export class Catalog {
   }
 
   /** Replaces everything by what the store has. */
-  replace({ apps, runners, workflows, keptPauses, endpoints, receivers }: Configured, revision?: number): void {
+  replace(
+    { apps, stepLimits, runners, workflows, keptPauses, endpoints, receivers }: Configured,
+    revision?: number,
+  ): void {
     this.#revision = revision
     for (const view of this.#namespaces.values()) view.clear()
     for (const app of apps) this.view(app.namespace).apps.set(app.name, app)
+    for (const limit of stepLimits) this.view(limit.namespace).putStepLimit(limit)
     for (const runner of runners) this.view(runner.namespace).putRunner(runner)
     for (const workflow of workflows) this.view(workflow.namespace).putWorkflow(workflow)
     for (const pause of keptPauses) this.view(pause.namespace).keepPause(pause)
@@ -173,6 +177,12 @@ export class Catalog {
       case 'runner.forgotten':
         this.view(change.namespace).dropRunner(change.app, change.runnerId)
         break
+      case 'limits.registered': {
+        const view = this.view(change.namespace)
+        for (const limit of change.limits) view.putStepLimit(limit)
+        for (const name of change.dropped) view.dropStepLimit(change.app, name)
+        break
+      }
       case 'workflow.registered':
         this.#register(change.workflow)
         break

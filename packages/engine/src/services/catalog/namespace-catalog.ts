@@ -3,13 +3,15 @@
 import { matchesEvent } from '../../domain/expressions/matching.ts'
 import type { CatalogView } from '../../domain/model/catalog.ts'
 import { type Endpoint, isSubscribed, type NoticeKind } from '../../domain/model/endpoint.ts'
-import type { App, KeptPause, Runner, Workflow } from '../../domain/model/workflow.ts'
+import type { App, KeptPause, Runner, StepLimit, Workflow } from '../../domain/model/workflow.ts'
 import { withoutDeleted } from '../../domain/registry/deletion.ts'
 import { type Kept, keptBytes } from '../../domain/registry/registration-bounds.ts'
 import { signalOf } from '../../domain/text/name.ts'
 
 /** Event names per namespace whose matches are in memory; when there are more, all are forgotten. */
 const CATALOG_MATCHES_MAX = 10_000
+
+const NO_LIMITS: ReadonlyMap<string, StepLimit> = new Map()
 
 /** The part that all namespaces share. */
 type Whole = Pick<
@@ -28,6 +30,8 @@ export class NamespaceCatalog implements CatalogView {
   readonly apps = new Map<string, App>()
   readonly #workflows = new Map<string, Map<string, Workflow>>()
   readonly #runners = new Map<string, Map<string, Runner>>()
+  /** By app and name. */
+  readonly #stepLimits = new Map<string, Map<string, StepLimit>>()
   /** By app and name: pauses of workflows that are not registered. */
   readonly #keptPauses = new Map<string, Map<string, KeptPause>>()
   readonly #matches = new Map<string, readonly Workflow[]>()
@@ -96,6 +100,18 @@ export class NamespaceCatalog implements CatalogView {
     return [...(this.#runners.get(app)?.values() ?? [])]
   }
 
+  stepLimits(app: string): ReadonlyMap<string, StepLimit> {
+    return this.#stepLimits.get(app) ?? NO_LIMITS
+  }
+
+  putStepLimit(limit: StepLimit): void {
+    entry(this.#stepLimits, limit.app).set(limit.name, limit)
+  }
+
+  dropStepLimit(app: string, name: string): void {
+    removeEntry(this.#stepLimits, app, name)
+  }
+
   allRunners(): Runner[] {
     return [...this.#runners.values()].flatMap(runners => [...runners.values()])
   }
@@ -146,7 +162,15 @@ export class NamespaceCatalog implements CatalogView {
 
   /** Removes everything that comes from the store's catalog; `suspended` stays. */
   clear(): void {
-    const all = [this.apps, this.#workflows, this.#runners, this.#keptPauses, this.#matches, this.#endpoints]
+    const all = [
+      this.apps,
+      this.#stepLimits,
+      this.#workflows,
+      this.#runners,
+      this.#keptPauses,
+      this.#matches,
+      this.#endpoints,
+    ]
     for (const known of all) known.clear()
     this.#kept = { workflows: 0, triggers: 0, runners: 0, bytes: 0 }
   }
@@ -158,6 +182,7 @@ export class NamespaceCatalog implements CatalogView {
   dropApp(name: string): void {
     this.apps.delete(name)
     this.#keptPauses.delete(name)
+    this.#stepLimits.delete(name)
   }
 
   /** Without claims on deleted workflows: the row of a runner that registered during the deletion may still have them. */

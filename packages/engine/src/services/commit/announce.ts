@@ -50,6 +50,10 @@ type Unannounced = Extract<
         | 'app.seen'
         | 'definition.changed'
         | 'flow.deleted'
+        | 'turn.asked'
+        | 'turn.started'
+        | 'turn.left'
+        | 'turns.held'
         | 'key.revoked'
         | 'secrets.sealed'
         | 'run.erased'
@@ -149,6 +153,14 @@ export class Announcer {
       case 'slots.freed':
       case 'startQueue.woken':
         this.#wakeRuns(change.at)
+        break
+      case 'turns.granted':
+        // The store knows when the next turn is free: the lane asks it.
+        this.#deps.queue.wake('timers', change.at)
+        this.#wakeRuns(change.at)
+        break
+      case 'limits.registered':
+        this.#deps.queue.wake('timers', change.at)
         break
       case 'bulkResult.recorded':
         this.#deps.live.bulks.publish(change.result.bulkId, undefined)

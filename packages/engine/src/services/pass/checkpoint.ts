@@ -2,10 +2,11 @@
 // the runner needs to go on. Made by pass-loop.ts, called by the transport.
 
 import { runDeadline } from '../../domain/holds/timeouts.ts'
+import { hasNewTurn } from '../../domain/holds/turns.ts'
 import { isSettled, type Step } from '../../domain/model/step.ts'
 import { type Reported, readCheckpoint, type SentCheckpoint } from '../../domain/pass/answer/outcome.ts'
 import type { ReportedRunning } from '../../domain/pass/answer/running.ts'
-import { acknowledge, checkpoint, heldProgress } from '../../domain/pass/checkpoint.ts'
+import { acknowledge, checkpoint, heldProgress, turnsStarted, unchanged } from '../../domain/pass/checkpoint.ts'
 import type { PassContext, SentPass } from '../../domain/pass/opcodes/context.ts'
 import { progressWaitMs } from '../../domain/pass/progress.ts'
 import type { Assumptions } from '../../domain/run/assumptions.ts'
@@ -132,6 +133,7 @@ export class Checkpoints {
     const range = this.#acked?.get(seq)
     if (range) return this.#acknowledgeAgain(sent, range)
     this.#noteRunning(sent)
+    await this.#noteStarts(sent)
     const taken = isNotice(sent) ? this.#acknowledgeNotice(seq) : await this.#acknowledge(sent)
     this.#lastAck = { seq, taken }
     return taken
@@ -147,6 +149,13 @@ export class Checkpoints {
     if (!active.running || reported.kind !== 'opcodes') return
     const ended = new Set(reported.opcodes.map(({ id }) => id))
     active.running = active.running.filter(({ id }) => !ended.has(id))
+  }
+
+  /** Turns count from the starts that the runner reports while the callbacks run, and not from the end of the pass. */
+  async #noteStarts({ running = [] }: SentCheckpoint): Promise<void> {
+    const { active, clock, settle } = this.#deps
+    const decideStarts = () => turnsStarted(active.state, running, clock.now())
+    if (decideStarts()) await settle(() => decideStarts() ?? unchanged(active.state, clock.now()))
   }
 
   /** Nothing is stored of a message that has only running steps. */
@@ -262,10 +271,11 @@ export class Checkpoints {
     }
   }
 
-  /** A retry needs a pass of its own: this one has to end, however long it could go on. */
+  /** A retry, or a step whose turn has come, needs a pass of its own: this one has to end, however long it could go on. */
   #hasDueRetry(): boolean {
     const { active, clock } = this.#deps
-    for (const step of active.state.open.values()) if (isDue(step, clock.now())) return true
+    for (const step of active.state.open.values())
+      if (hasNewTurn(step) || (step.status === 'retrying' && isDue(step, clock.now()))) return true
     return false
   }
 

@@ -1,6 +1,6 @@
 // The text of an invoke request (docs/wire-protocol.md#invoke). Used by invoke.ts.
 
-import { MEMO_ATTEMPT_FEATURE, MEMO_OP_FEATURE } from '@perdure/protocol'
+import { MEMO_ATTEMPT_FEATURE, MEMO_OP_FEATURE, STEP_LIMITS_FEATURE } from '@perdure/protocol'
 import { featuresOfInvoke, knows } from '../../domain/model/features.ts'
 import type { CollectedEvents, Run } from '../../domain/model/run.ts'
 import type { Runner } from '../../domain/model/workflow.ts'
@@ -64,10 +64,12 @@ export function invokeBody(
   const memo = active.state.memo(now, { withOps: knows(runner, MEMO_OP_FEATURE) })
   const hasAttempts = active.state.open.size > 0 && knows(runner, MEMO_ATTEMPT_FEATURE)
   const attempts = hasAttempts ? active.state.attempts(now) : ''
+  const hasTurns = active.state.open.size > 0 && knows(runner, STEP_LIMITS_FEATURE)
+  const turns = hasTurns ? active.state.turns(now) : ''
   const timeout = invokeTimeoutMs === undefined ? '' : `,"invokeTimeoutMs":${invokeTimeoutMs}`
   const cleanup = active.followed === undefined ? '' : `,"cleanup":${active.followed}`
   const reporting = opened ? `,"checkpointToken":"${opened.token}","checkpointUrl":"${opened.url}"` : ''
   const inbox = run.inbox === undefined ? '' : ',"inbox":true'
   const last = lastTry ? ',"lastTry":true' : ''
-  return `${event}${memo}${ctx},"attempt":${run.attempt}${last},"traceparent":"${traceparent}"${timeout}${attempts}${inbox}${reporting}${cleanup}}}`
+  return `${event}${memo}${ctx},"attempt":${run.attempt}${last},"traceparent":"${traceparent}"${timeout}${attempts}${turns}${inbox}${reporting}${cleanup}}}`
 }

@@ -96,11 +96,11 @@ export class PassLoop {
   }
 
   /** Gives the lease back: the run waits in the store until there is room on a runner. */
-  #leaveForRoom(active: ActiveRun): Promise<false> {
+  #leaveForRoom(active: ActiveRun, wasRefused = false): Promise<false> {
     const { clock, permits } = this.#deps
     // Before the commit, which wakes the lane: the next claim leaves the run.
     permits.runWaits(active.state.run)
-    return this.#stopWith(active, () => waitForRunnerRoom(active.state, clock.now()))
+    return this.#stopWith(active, () => waitForRunnerRoom(active.state, clock.now(), { wasRefused }))
   }
 
   /** From the lease to `running`; false when no pass is to be sent. */
@@ -207,7 +207,7 @@ export class PassLoop {
     await checkpoints?.over()
     if (active.late && (await this.#isLate(active, pass, outcome))) return false
     if (checkpoints?.hasEnded) return false
-    if (outcome === 'full') return this.#leaveForRoom(active)
+    if (outcome === 'full') return this.#leaveForRoom(active, true)
     if (outcome === 'held') return this.#stopWith(active, () => holdForRunner(active.state, clock.now()))
     if (outcome === 'aborted') return this.#aborted(active)
     const decided = await settlement.settle(active, assumptions =>
@@ -317,7 +317,7 @@ export class PassLoop {
   async #aborted(active: ActiveRun): Promise<boolean> {
     const { clock, settlement, isDraining } = this.#deps
     if (!(await settlement.reload(active))) return false
-    if (isDraining()) return this.#stopWith(active, () => giveBack(active.state, clock.now()))
+    if (isDraining()) return this.#stopWith(active, () => giveBack(active.state, clock.now(), { wasSent: true }))
     active.abort = new Interrupt()
     return this.#begin(active)
   }

@@ -303,6 +303,7 @@ export class Registry {
       others: peers.filter(peer => peer.runnerId !== runner.runnerId),
       gone: peers.filter(peer => this.#isGone(peer)),
       known: name => view.workflow(runner.app, name),
+      stepLimits: view.stepLimits(runner.app),
     })
     const room = roomGuards({ changes, workflows }, view, limits)
     const before = (app: string, name: string) => view.workflow(app, name)

@@ -13,6 +13,7 @@ import { triesOf } from '../../domain/pass/advance.ts'
 import { serves } from '../../domain/pass/routing.ts'
 import { shownRunId } from '../../domain/text/ids.ts'
 import { awaitedChildren, type Facts, runWhy, settledLast } from '../../domain/why/run-why.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Reads } from '../../ports/store-reads.ts'
 import type { Catalog } from '../catalog/catalog.ts'
@@ -24,6 +25,7 @@ export interface RunWhyDeps {
   store: Pick<Store, 'in'>
   hold: Pick<Hold, 'isHeld'>
   catalog: Catalog
+  clock: Pick<Clock, 'now'>
   isLive(runner: Runner): boolean
   /** The newest pass that failed on the runner. */
   lastFailureOf(runner: Runner): { at: number; message: string } | undefined
@@ -53,6 +55,7 @@ export class RunWhy {
       reads.steps(runId, { status: OPEN, withoutData: true }),
     ])
     if (!run) return undefined
+    const turns = await turnsOf(reads, run, steps, this.#deps.clock.now())
     const isHeld = run.status === 'queued' && (run.waitsForSlot ?? run.startQueue) !== undefined
     return runWhy({
       run,
@@ -64,7 +67,8 @@ export class RunWhy {
       ...this.#runners(run),
       limitOfOperator: limitOfOperator(run, this.#deps.catalog.view(namespace).workflow(run.app, run.workflow)),
       blockedBy: await holders(reads, run),
-      position: isHeld ? await reads.heldBefore(run) : undefined,
+      position: isHeld ? await reads.heldBefore(run) : turns?.ahead,
+      turns,
       bytesWithoutMemory:
         isTerminal(run.status) || run.leaseOwner !== undefined ? undefined : this.#deps.waitsForMemory(run.id),
       isInRunnerQueue: this.#deps.waitsForRunnerRoom(run),
@@ -197,6 +201,20 @@ async function holders(reads: Reads, { status, waitsForSlot }: Run): Promise<{ r
     }),
   )
   return found.filter(holder => holder !== undefined)
+}
+
+/** The turns at the limit that the run waits at. */
+async function turnsOf(
+  reads: Reads,
+  { id: runId, status, waitingFor }: Run,
+  open: readonly Step[],
+  now: number,
+): Promise<Facts['turns']> {
+  if (status !== 'waiting' || waitingFor?.kind !== 'limit') return undefined
+  const step = open.find(({ name, limit }) => limit && name === waitingFor.stepName)
+  if (!step) return undefined
+  const [pool] = await reads.turnPools({ now, step: { runId, index: step.index }, limit: 1 })
+  return pool
 }
 
 const HOLDERS_SHOWN_MAX = 10

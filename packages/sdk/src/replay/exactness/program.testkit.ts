@@ -18,10 +18,10 @@ interface CallOfOpcode {
   Emit: 'emit'
   Webhook: 'webhook'
 }
-/** Programs do not wait for runs or signals, nor start or cancel runs directly. */
+/** Programs do not wait for turns, runs or signals, nor start or cancel runs directly. */
 type StepOp = CallOfOpcode[Exclude<
   Opcode['op'],
-  'WaitForRun' | 'WaitForSignal' | 'ReplyToUpdate' | 'StartRun' | 'CancelRun'
+  'StepLimit' | 'WaitForRun' | 'WaitForSignal' | 'ReplyToUpdate' | 'StartRun' | 'CancelRun'
 >]
 export interface StepNode {
   kind: 'step'

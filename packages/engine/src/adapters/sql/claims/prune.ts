@@ -10,6 +10,7 @@ import { DROP_BUDGETS, EARLY_CALLBACKS } from '../tables/flow-rows.ts'
 import { IDLE, LEASED, NEWEST_OF_CHAIN } from '../tables/runs.ts'
 import { WAITS_FOR_RUN } from '../tables/steps.ts'
 import { FORGET_IDLE } from '../write/fair-turns.ts'
+import { OVER_TURNS } from '../write/step-turns.ts'
 import { query, type Work } from './transaction-work.ts'
 
 /** Ids in one statement. A shorter list repeats its last id, so that there is one statement to prepare. */
@@ -115,9 +116,10 @@ export function* prune({ rows, before, limit }: Pruning): Work<number> {
     case 'dedupes':
       return (yield* query(OVER_DEDUPES, [before, limit])).length
     case 'claims':
-      // The results of a bulk action go before its row.
+      // The results of a bulk action go before its row, and the turns of a pool before its row.
       return (
         (yield* query(OLD_RESULTS, [before, limit])).length ||
+        (yield* query(OVER_TURNS, [before, limit])).length ||
         (yield* query(OVER_CLAIMS, [before, limit])).length ||
         (yield* query(FORGET_IDLE, [limit])).length
       )

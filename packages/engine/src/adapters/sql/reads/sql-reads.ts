@@ -92,6 +92,7 @@ import {
 } from './runs/run-queries.ts'
 import { countQueries, runCounts } from './runs/run-stats-query.ts'
 import { statusCounts } from './runs/status-counts.ts'
+import { turnPoolOf, turnPoolsQuery } from './runs/turn-queries.ts'
 import { workflowNamesQuery } from './runs/walks.ts'
 import type { ScanQueue } from './scan/scan-queue.ts'
 import { bufferPage, eventSchedulePage, scheduledPage, sortedSchedules } from './scheduled-page.ts'
@@ -225,6 +226,9 @@ export class SqlReads implements Reads {
 
   singletons: Reads['singletons'] = (query, signal) =>
     this.#scanRows(signal, async rows => (await rows(singletonsQuery(this.#namespace, query))).map(singletonOf))
+
+  turnPools: Reads['turnPools'] = async query =>
+    (await this.#rows(turnPoolsQuery(this.#namespace, query))).map(turnPoolOf)
 
   workflowNames: Reads['workflowNames'] = async ({ prefix, limit }) =>
     (await this.#rows(workflowNamesQuery(this.#namespace, prefix, limit))).map(([name]) => name as string)

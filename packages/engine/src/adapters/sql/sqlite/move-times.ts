@@ -23,7 +23,9 @@ const STATEMENTS: readonly string[] = [
     run_row = coalesce((SELECT max(rowid) FROM runs), 0)`,
   `UPDATE steps SET wake_at = wake_at + ?1
     WHERE status = 'waiting' AND wake_at IS NOT NULL AND op <> 'SleepUntil' AND run_id IN (${TIMED})`,
-  `UPDATE steps SET next_attempt_at = next_attempt_at + ?1 WHERE status = 'retrying' AND run_id IN (${TIMED})`,
+  `UPDATE steps SET next_attempt_at = next_attempt_at + ?1 WHERE (status = 'retrying' OR turn_at IS NOT NULL) AND run_id IN (${TIMED})`,
+  'UPDATE limit_turns SET asked_at = asked_at + ?1, granted_at = granted_at + ?1, started_at = started_at + ?1',
+  `UPDATE flow_rows SET available_at = available_at + ?1, expires_at = expires_at + ?1, version = version + 1 WHERE policy = 'limit'`,
   // The fence rises, so that a decision that was made before reads the new times and is made again.
   `UPDATE runs SET available_at = available_at + ?1, fence = fence + 1,
       roomless_at = CASE WHEN status = 'paused' OR cancel_requested = 1 THEN roomless_at + ?1 ELSE roomless_at END,
@@ -44,9 +46,9 @@ const STATEMENTS: readonly string[] = [
 
 /** Leases by the time of before end: their decisions are stale, and their rows are claimed again. */
 const AFTER_SET_BACK: readonly string[] = [
-  // A bulk job goes on at once, and the event of an end arrives. The `due_at` of a job is the time of its creation.
+  // A bulk job goes on at once, the event of an end arrives, and turns are counted again. The `due_at` of a job is the time of its creation.
   `UPDATE flow_rows SET available_at = ?1, lease_owner = NULL, version = version + 1
-    WHERE policy IN ('bulk', 'ended') AND available_at > ?1`,
+    WHERE policy IN ('bulk', 'ended', 'limit') AND available_at > ?1`,
   `UPDATE flow_rows SET available_at = due_at, lease_owner = NULL, version = version + 1
     WHERE policy = 'event' AND lease_owner IS NOT NULL`,
   // Only the domain can compute the next instant of a schedule from the new time. It does so when the row is claimed.
@@ -72,7 +74,7 @@ const MADE_BEFORE_MS = 30_000
 export function* wakeStranded({ now, until }: { now: number; until: number }): Work<void> {
   yield* query(`UPDATE runs ${STRANDED} AND status = 'queued'`, [now, until])
   yield* query(`UPDATE deliveries ${STRANDED}`, [now, until])
-  yield* query(`UPDATE flow_rows ${STRANDED} AND policy IN ('bulk', 'ended')`, [now, until])
+  yield* query(`UPDATE flow_rows ${STRANDED} AND policy IN ('bulk', 'ended', 'limit')`, [now, until])
   yield* query(
     `UPDATE flow_rows SET available_at = ?1 WHERE policy IN ('cron', 'schedule') AND available_at > max(?1, ?2)
       AND lease_owner IS NULL`,

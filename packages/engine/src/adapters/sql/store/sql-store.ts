@@ -48,7 +48,7 @@ import {
 import { claimedDelivery } from '../tables/deliveries.ts'
 import { positionedEvent } from '../tables/events.ts'
 import { BUDGETS, FLOW_ROWS } from '../tables/flow-rows.ts'
-import { APPS, KEPT_PAUSES, RUNNERS, WORKFLOWS } from '../tables/registry.ts'
+import { APPS, KEPT_PAUSES, RUNNERS, STEP_LIMITS, WORKFLOWS } from '../tables/registry.ts'
 import { ENDPOINTS, RECEIVERS } from '../tables/webhooks.ts'
 import { BroadcastFairness } from '../write/broadcast-fairness.ts'
 import { appendOperation } from '../write/change-operations.ts'
@@ -224,13 +224,14 @@ export class SqlStore implements Store {
   }
 
   async catalog(): Promise<Configured> {
-    const tables = [APPS, RUNNERS, WORKFLOWS, KEPT_PAUSES, ENDPOINTS, RECEIVERS]
+    const tables = [APPS, STEP_LIMITS, RUNNERS, WORKFLOWS, KEPT_PAUSES, ENDPOINTS, RECEIVERS]
     const queries = tables.map(({ name, select }) => ({ sql: `SELECT ${select} FROM ${name}`, params: [] }))
     const answers = await this.#database.read(queries)
     const all = <T>(table: Table<T>) =>
       (answers[tables.findIndex(each => each.name === table.name)] as Row[]).map(table.fromRow)
     return {
       apps: all(APPS),
+      stepLimits: all(STEP_LIMITS),
       runners: all(RUNNERS),
       workflows: all(WORKFLOWS),
       keptPauses: all(KEPT_PAUSES),

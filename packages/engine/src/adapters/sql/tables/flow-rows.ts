@@ -4,7 +4,7 @@
 import type { Missed } from '../../../domain/arrival/schedule/missed.ts'
 import type { BudgetLine } from '../../../domain/model/budget/budget.ts'
 import type { FlowRow } from '../../../domain/model/flow-row.ts'
-import { derived, integer, named, optional, real, since, text } from '../description/column.ts'
+import { derived, flag, integer, named, optional, real, since, text } from '../description/column.ts'
 import { table } from '../description/table.ts'
 import { NEWEST_OF_CHAIN } from './runs.ts'
 
@@ -85,6 +85,49 @@ export const FAIR_TURNS = table<FairTurn>()('fair_turns', {
   fixed: { queue: text, fairKey: text },
   moving: { tag: real, cost: real, joinedAt: integer },
   indexes: { fair_turns_next: { on: 'queue, tag, joined_at, fair_key' } },
+})
+
+/** A step that waits for its turn, or a turn that counts. */
+interface LimitTurn {
+  /** Id of the flow-control row of the limit and the key. */
+  pool: string
+  /** The order in which steps get their turns. */
+  place: number
+  runId: string
+  stepIndex: number
+  askedAt: number
+  grantedAt?: number
+  /** The latest time at which the callback started; absent: it may not have started. */
+  startedAt?: number
+  /** The run is paused: others go first. */
+  held?: boolean
+}
+
+/** The turns that steps wait for, in their order. */
+export const TURN_WAITS = 'granted_at IS NULL AND held IS NULL'
+/** The turns that may count. */
+export const TURN_TAKEN = 'granted_at IS NOT NULL'
+/** The turn of a step that waits for it, or has not used it. */
+export const TURN_OPEN = 'started_at IS NULL'
+
+export const LIMIT_TURNS = table<LimitTurn>()('limit_turns', {
+  key: ['pool', 'place'],
+  since: 3,
+  fixed: {
+    pool: text,
+    place: integer,
+    runId: text,
+    stepIndex: named('idx', integer),
+    askedAt: integer,
+    grantedAt: optional(integer),
+    startedAt: optional(integer),
+    held: flag,
+  },
+  indexes: {
+    limit_turns_waiting: { on: 'pool, place', where: TURN_WAITS },
+    limit_turns_taken: { on: 'pool, started_at', where: TURN_TAKEN },
+    limit_turns_open: { on: 'run_id, idx', where: TURN_OPEN },
+  },
 })
 
 /**

@@ -1,13 +1,21 @@
 // The tables of what runners register: apps, runners, workflows, and the pauses of workflows.
 
-import type { App, KeptPause, Runner, Workflow } from '../../../domain/model/workflow.ts'
+import type { App, KeptPause, Runner, StepLimit, Workflow } from '../../../domain/model/workflow.ts'
 import { boundedKey } from '../../../domain/text/bounded-key.ts'
-import { boolean, derived, flag, integer, json, optional, since, text } from '../description/column.ts'
+import { boolean, derived, flag, integer, json, named, optional, since, text } from '../description/column.ts'
 import { table } from '../description/table.ts'
 
 export const APPS = table<App>()('apps', {
   key: ['namespace', 'name'],
   fixed: { namespace: text, name: text, createdAt: integer },
+})
+
+/** The limits that steps of an app share. Turns are granted by these rows, in the transaction of the grant. */
+export const STEP_LIMITS = table<StepLimit>()('step_limits', {
+  key: ['namespace', 'app', 'name'],
+  since: 3,
+  // `limit` is a word of SQL.
+  fixed: { namespace: text, app: text, name: text, limit: named('turns', integer), periodMs: integer },
 })
 
 /** The key of a runner's row: a runner without an id of its own has its URL for one, which may be too long for an index. */
@@ -37,6 +45,7 @@ export const RUNNERS = table<Runner>()('runners', {
     hasLeft: flag,
     // A statement of its own changes it: a registration keeps it.
     deletedWorkflows: since(2, optional(json)),
+    stepLimits: since(3, optional(json)),
   },
 })
 

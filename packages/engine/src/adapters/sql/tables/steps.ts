@@ -44,6 +44,8 @@ export const STEPS = table<Step>()('steps', {
     settledBy: since(3, optional(json)),
     rollback: named('has_rollback', since(3, flag)),
     spentAt: optional(integer),
+    limit: named('step_limit', since(3, optional(json))),
+    turnAt: since(3, optional(integer)),
     maxAttempts: since(2, optional(integer)),
     ...PASS_COLUMNS,
     ...RAN_COLUMNS,

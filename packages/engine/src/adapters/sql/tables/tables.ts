@@ -10,12 +10,12 @@ import { REMOVED_ENDS, ROLLUP_MARKS, RUN_ROLLUPS } from './ended-runs.ts'
 import { ENDPOINT_ROLLUPS } from './endpoint-rollups.ts'
 import { ERASED_RUNS } from './erased-runs.ts'
 import { DEDUPES, DELIVERED_EVENTS, EVENTS } from './events.ts'
-import { BUDGETS, FAIR_TURNS, FLOW_ROWS, SCHEDULED_TERMS } from './flow-rows.ts'
+import { BUDGETS, FAIR_TURNS, FLOW_ROWS, LIMIT_TURNS, SCHEDULED_TERMS } from './flow-rows.ts'
 import { FRAMES } from './frames.ts'
 import { GIVEN_RUN_IDS } from './given-run-ids.ts'
 import { LOGS } from './logs.ts'
 import { PAYLOADS } from './payloads.ts'
-import { APPS, KEPT_PAUSES, RUNNERS, WORKFLOWS } from './registry.ts'
+import { APPS, KEPT_PAUSES, RUNNERS, STEP_LIMITS, WORKFLOWS } from './registry.ts'
 import { RUN_ATTRIBUTES, RUN_WATCHES, RUNS } from './runs.ts'
 import { STEPS } from './steps.ts'
 import { ENDPOINTS, RECEIVERS } from './webhooks.ts'
@@ -37,10 +37,12 @@ export const TABLES: readonly TableSchema[] = [
   FLOW_ROWS,
   SCHEDULED_TERMS,
   FAIR_TURNS,
+  LIMIT_TURNS,
   ENDPOINTS,
   RECEIVERS,
   PAYLOADS,
   APPS,
+  STEP_LIMITS,
   RUNNERS,
   WORKFLOWS,
   KEPT_PAUSES,

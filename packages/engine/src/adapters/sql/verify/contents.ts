@@ -177,6 +177,7 @@ const WANTS: Record<FlowPolicy, (row: FlowRow, state: object) => boolean> = {
     row.dueAt !== undefined && 'status' in state && (state.status === 'running') === (row.availableAt !== undefined),
   bulkInput: (_row, state) => 'ids' in state || 'input' in state,
   callbacks: (_row, state) => Object.keys(state).length > 0,
+  limit: () => true,
 }
 
 function isBuffer(row: FlowRow, state: object): boolean {

@@ -26,7 +26,7 @@ import { BUDGETS, FLOW_ROWS, SCHEDULED_TERMS } from '../tables/flow-rows.ts'
 import { FRAMES } from '../tables/frames.ts'
 import { GIVEN_RUN_IDS } from '../tables/given-run-ids.ts'
 import { LOGS } from '../tables/logs.ts'
-import { APPS, RUNNERS, runnerKey, WORKFLOWS } from '../tables/registry.ts'
+import { APPS, RUNNERS, runnerKey, STEP_LIMITS, WORKFLOWS } from '../tables/registry.ts'
 import { RUN_WATCHES, RUNS, type RunWatch } from '../tables/runs.ts'
 import { STEPS } from '../tables/steps.ts'
 import { ENDPOINTS, RECEIVERS } from '../tables/webhooks.ts'
@@ -232,6 +232,7 @@ const APPENDS: {
   'app.deleted': (to, { namespace, app }) => {
     appendOperation(to, 'app.delete', namespace, app)
     appendOperation(to, 'pause.deleteOf', namespace, app)
+    appendOperation(to, 'stepLimit.deleteOf', namespace, app)
   },
   'runner.workflowsDeleted': (to, { namespace, app, runnerId, deletedWorkflows }) => {
     const list = deletedWorkflows.length === 0 ? null : JSON.stringify(deletedWorkflows)
@@ -251,6 +252,26 @@ const APPENDS: {
   'flow.deleted': (to, { id, isScheduled }) => {
     appendOperation(to, 'flow.delete', id)
     if (isScheduled) appendOperation(to, 'scheduledTerms.delete', id)
+  },
+  'turn.asked': (to, { pool, runId, stepIndex, at }) => {
+    appendOperation(to, 'stepTurn.pool', pool.id, pool.namespace, pool.app, pool.limit, pool.key)
+    appendOperation(to, 'stepTurn.ask', pool.id, runId, stepIndex, at, pool.id)
+  },
+  'turn.started': (to, { runId, stepIndex, startedAt }) =>
+    appendOperation(to, 'stepTurn.start', startedAt, runId, stepIndex),
+  'turn.left': (to, { runId, stepIndex }) => appendOperation(to, 'stepTurn.leave', runId, stepIndex),
+  'turns.held': (to, { runId, isHeld }) => appendOperation(to, isHeld ? 'stepTurns.hold' : 'stepTurns.release', runId),
+  'turns.granted': (to, { poolId: id, at }) => {
+    appendOperation(to, 'stepTurns.forget', id, at, id)
+    appendOperation(to, 'stepTurns.runs', at, id, at, id)
+    appendOperation(to, 'stepTurns.steps', at, id, at, id)
+    appendOperation(to, 'stepTurns.grant', at, id, id, at, id)
+    appendOperation(to, 'stepTurns.next', at, id, at, id, at, id, id)
+  },
+  'limits.registered': (to, { namespace, app, limits, dropped, at }) => {
+    for (const limit of limits) appendRow(to, 'stepLimit.put', STEP_LIMITS, limit)
+    for (const name of dropped) appendOperation(to, 'stepLimit.delete', namespace, app, name)
+    for (const { name } of limits) appendOperation(to, 'stepTurns.due', at, namespace, app, name)
   },
   'key.created': (to, { key }) => {
     appendRow(to, 'namespace.insert', NAMESPACES, { name: key.namespace, createdAt: key.createdAt })

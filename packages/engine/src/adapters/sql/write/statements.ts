@@ -20,13 +20,14 @@ import { FRAMES } from '../tables/frames.ts'
 import { GIVEN_RUN_IDS } from '../tables/given-run-ids.ts'
 import { LOGS } from '../tables/logs.ts'
 import { PAYLOADS } from '../tables/payloads.ts'
-import { APPS, RUNNERS, WORKFLOWS } from '../tables/registry.ts'
+import { APPS, RUNNERS, STEP_LIMITS, WORKFLOWS } from '../tables/registry.ts'
 import { FOLLOWS_RUN_OF_EVENT, NEWEST_OF_CHAIN, RUN_WATCHES, RUNS } from '../tables/runs.ts'
 import { FINAL_STATUSES } from '../tables/statuses.ts'
 import { STEPS, WAITS_FOR_RUN } from '../tables/steps.ts'
 import { ENDPOINTS, RECEIVERS } from '../tables/webhooks.ts'
 import { WORKFLOW_DEFINITIONS } from '../tables/workflow-definitions.ts'
 import { firstInQueue, NEXT_FOR_SLOT, TURN_OPERATIONS } from './fair-turns.ts'
+import { STEP_TURN_OPERATIONS } from './step-turns.ts'
 
 const PLACEHOLDERS = { text: '?', integer: '?i', real: '?r' } as const
 /** Ids are unique everywhere: a second insert repeats the first. */
@@ -126,6 +127,8 @@ export const OPERATIONS = {
     WHERE id IN (SELECT id FROM (SELECT id ${FIRST_IN_START_QUEUE} ${STARTS_WOKEN_MAX}) AS first LIMIT ?i)
       AND (available_at IS NULL OR available_at > ?i)`,
   ...TURN_OPERATIONS,
+  ...STEP_TURN_OPERATIONS,
+  'stepLimit.put': upsert(STEP_LIMITS),
   'budget.begin': insert(BUDGETS, 'ON CONFLICT (id, name) DO NOTHING'),
   // Only names that have, or had, a limit have a row. A sum this high stays as it is: one more might not be exact.
   'budget.spend': `UPDATE budgets SET whole = whole + ?i + (billionths + ?i) / 1000000000, billionths = (billionths + ?i) % 1000000000

@@ -5,7 +5,7 @@ import { STEPS_MAX } from '@perdure/protocol'
 import type { Change, Guard } from '../../model/change.ts'
 import { isTerminal, type Run, runKind } from '../../model/run.ts'
 import { firstSeq } from '../../model/seq.ts'
-import type { PassSent, Step } from '../../model/step.ts'
+import { nextAttempt, type PassSent, type Step } from '../../model/step.ts'
 import { END_LINES_MAX, LATE_ANSWER_MS } from '../../run/cleanup/late-window.ts'
 import { cleanupRun } from '../../run/create.ts'
 import { Draft } from '../../run/draft.ts'
@@ -113,7 +113,7 @@ function recordLate(
     ...dataOf(opcode.data),
     ...(rollback ? { rollback: true as const } : {}),
   }
-  if (known) draft.moveStep(known, { ...result, attempt: known.attempt + 1, error: undefined, ...context.sent })
+  if (known) draft.moveStep(known, { ...result, attempt: nextAttempt(known), error: undefined, ...context.sent })
   else draft.record({ id, name, op, attempt: 1, startedAt: context.knowledge.asOf, ...result })
 }
 

@@ -64,7 +64,7 @@ export interface OpcodeRules<Op extends Opcode['op']> {
   /** Why a run that has such a step unsettled is parked; null: the step is settled by the pass that reports it. */
   readonly parksFor: Extract<
     WaitingFor['kind'],
-    'retry' | 'sleep' | 'event' | 'signal' | 'callback' | 'run' | 'child'
+    'retry' | 'limit' | 'sleep' | 'event' | 'signal' | 'callback' | 'run' | 'child'
   > | null
   /** How a parked step succeeds when its `wakeAt` is due; null: such a step has no `wakeAt`. */
   readonly whenDue: Pick<Step, 'data' | 'timedOut'> | null

@@ -6,25 +6,28 @@ import type { Step } from '../../model/step.ts'
 import type { JsonText } from '../../text/json-text.ts'
 import type { DraftedPass, PassOpcode } from './opcode.ts'
 
+/** StepLimit records a step of another kind. */
+type RecordedOpcode = Exclude<PassOpcode, { op: 'StepLimit' }>
+
 /** The fields that every first attempt of a step has. */
 export function firstAttempt(
-  { id, name, op }: PassOpcode,
+  { id, name, op }: RecordedOpcode,
   startedAt: number,
 ): Pick<Step, 'id' | 'name' | 'op' | 'attempt' | 'startedAt'> {
   return { id, name, op, attempt: 1, startedAt }
 }
 
-export function recordWaiting({ draft }: DraftedPass, opcode: PassOpcode, fields: Partial<Step>): undefined {
+export function recordWaiting({ draft }: DraftedPass, opcode: RecordedOpcode, fields: Partial<Step>): undefined {
   draft.record({ ...firstAttempt(opcode, draft.now), status: 'waiting', ...fields })
 }
 
-export function recordSucceeded({ draft }: DraftedPass, opcode: PassOpcode, fields: Partial<Step>): undefined {
+export function recordSucceeded({ draft }: DraftedPass, opcode: RecordedOpcode, fields: Partial<Step>): undefined {
   const { now } = draft
   draft.record({ ...firstAttempt(opcode, now), status: 'succeeded', finishedAt: now, ...fields })
 }
 
 /** A step that the engine refuses: the handler sees the error thrown, and may catch it. */
-export function recordFailed({ draft }: DraftedPass, opcode: PassOpcode, error: StepError): undefined {
+export function recordFailed({ draft }: DraftedPass, opcode: RecordedOpcode, error: StepError): undefined {
   const { now } = draft
   draft.record({ ...firstAttempt(opcode, now), status: 'failed', finishedAt: now, error })
 }

@@ -1,14 +1,14 @@
 // The rules of every kind of opcode. The type demands an entry for each kind that the wire protocol has, so none can be
 // forgotten.
 
-import type { Opcode } from '@perdure/protocol'
+import type { Op, Opcode } from '@perdure/protocol'
 import { emit } from './emit.ts'
 import type { OpcodeRules } from './opcode.ts'
 import { replyToUpdate } from './reply-to-update.ts'
 import { runWorkflow } from './run-workflow.ts'
 import { sleep, sleepUntil } from './sleep.ts'
 import { cancelRun, startRun } from './start-run.ts'
-import { stepRun } from './step-run.ts'
+import { stepLimit, stepRun } from './step-run.ts'
 import { waitForCallback } from './wait-for-callback.ts'
 import { waitForEvent, waitForSignal } from './wait-for-event.ts'
 import { waitForRun } from './wait-for-run.ts'
@@ -16,6 +16,7 @@ import { webhook } from './webhook.ts'
 
 export const OPCODES = {
   StepRun: stepRun,
+  StepLimit: stepLimit,
   Sleep: sleep,
   SleepUntil: sleepUntil,
   WaitForEvent: waitForEvent,
@@ -29,6 +30,11 @@ export const OPCODES = {
   Emit: emit,
   Webhook: webhook,
 } as const satisfies { readonly [Op in Opcode['op']]: OpcodeRules<Op> }
+
+/** The kind of the step that the opcode is about: a step that waits for its turn is one that runs later. */
+export function recordedOp(op: Opcode['op']): Op {
+  return op === 'StepLimit' ? 'StepRun' : op
+}
 
 /** The kinds of opcode whose unsettled steps park their run for this reason. */
 export function opsThatParkFor(reason: OpcodeRules<Opcode['op']>['parksFor']): Opcode['op'][] {

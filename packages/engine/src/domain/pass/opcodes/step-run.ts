@@ -1,8 +1,11 @@
-// StepRun: an attempt of a step that the runner has carried out. It succeeded, is to be retried, or failed for good.
+// StepRun: an attempt of a step that the runner has carried out. It succeeded, is to be retried, or failed for good. And StepLimit: the
+// step waits for its turn at a limit before its callback starts (docs/steps.md#limits-that-steps-share). Every attempt needs a turn of its own.
 
-import { asRunError, type RunError } from '@perdure/protocol'
-import type { Step } from '../../model/step.ts'
+import { asRunError, quoteName, type RunError, type StepError } from '@perdure/protocol'
+import { hasSentTurn } from '../../holds/turns.ts'
+import { type LimitOfStep, nextAttempt, type Step } from '../../model/step.ts'
 import type { RetryPolicy } from '../../model/workflow.ts'
+import { catalogGuards } from '../../run/assumptions.ts'
 import type { Draft } from '../../run/draft.ts'
 import { pauseForFailure, pausesWhenExhausted } from '../../run/exhausted.ts'
 import { notifyStepFailed } from '../../run/notices.ts'
@@ -22,18 +25,19 @@ export const stepRun: OpcodeRules<'StepRun'> = {
     if (opcode.spent) draft.spend(opcode.spent)
     if (opcode.error) return draftFailure(pass, opcode, known)
     if (known) {
-      draft.moveStep(known, {
-        attempt: known.attempt + 1,
+      const fields = {
+        attempt: nextAttempt(known),
         nextAttemptAt: undefined,
         wakeAt: undefined,
-        status: 'succeeded',
+        status: 'succeeded' as const,
         finishedAt: draft.now,
         error: undefined,
         ...context.sent,
         ...ranTimes(opcode, context),
         ...dataOf(opcode.data),
-        ...(opcode.rollback ? { rollback: true } : {}),
-      })
+        ...(opcode.rollback ? { rollback: true as const } : {}),
+      }
+      draft.moveStep(known, fields, startedBy(opcode, draft.now))
       return undefined
     }
     // The result of nearly every pass: written out field by field, without a spread.
@@ -62,11 +66,15 @@ function draftFailure(
 ): RunError | undefined {
   const { draft, context } = pass
   const error = stepErrorOf(opcode.error as NonNullable<typeof opcode.error>)
-  const attempt = (known?.attempt ?? 0) + 1
+  const attempt = known ? nextAttempt(known) : 1
   const times = ranTimes(opcode, context)
   const write = (fields: Pick<Step, 'status'> & Partial<Step>) =>
     known
-      ? draft.moveStep(known, { attempt, nextAttemptAt: undefined, error, ...context.sent, ...times, ...fields })
+      ? draft.moveStep(
+          known,
+          { attempt, nextAttemptAt: undefined, error, ...context.sent, ...times, ...fields },
+          startedBy(opcode, draft.now),
+        )
       : draft.record({ ...firstAttempt(opcode, context.knowledge.asOf), attempt, error, ...times, ...fields })
   const ofWorkflow = context.catalog.workflow(draft.run.app, draft.run.workflow)?.retry
   const policy = opcode.retry ? completeRetry(opcode.retry) : (ofWorkflow ?? completeRetry(undefined))
@@ -107,7 +115,9 @@ function triesEndAt({ maxElapsedMs }: RetryPolicy, known: Step | undefined, star
   if (maxElapsedMs === undefined) return undefined
   const isResumed = known?.spentAt === known?.attempt && known?.nextAttemptAt !== undefined
   if (isResumed) return (known?.nextAttemptAt as number) + maxElapsedMs
-  return known?.wakeAt ?? (known?.startedAt ?? startedAt) + maxElapsedMs
+  // A step that waited for its first turn has had no attempt.
+  const first = known && nextAttempt(known) > 1 ? known.startedAt : startedAt
+  return known?.wakeAt ?? first + maxElapsedMs
 }
 
 /**
@@ -124,4 +134,54 @@ export function ranTimes(
   return { ranAt, ranMs: Math.min(now - ranAt, Math.round(durationMs)) }
 }
 
+/** The latest time at which the attempt started: it took as long as the runner says, rounded to whole milliseconds, and has ended. */
+function startedBy({ durationMs = 0 }: Pick<PassOpcodeOf<'StepRun'>, 'durationMs'>, now: number): number {
+  return now - Math.max(0, Math.floor(durationMs) - 1)
+}
+
 const NOT_MEASURED: Pick<Step, 'ranAt' | 'ranMs'> = { ranAt: undefined, ranMs: undefined }
+
+/** Most names that an error lists. */
+const NAMES_SHOWN_MAX = 10
+
+export const stepLimit: OpcodeRules<'StepLimit'> = {
+  payload: null,
+  runsOnRunner: true,
+  parksFor: 'limit',
+  whenDue: null,
+  draft(pass, opcode, known) {
+    // It has its turn in this pass.
+    if (known && hasSentTurn(known)) return undefined
+    const { draft } = pass
+    const { id, name, limit: limitName, key } = opcode
+    const limit: LimitOfStep = { name: limitName, ...(key === undefined ? {} : { key }) }
+    const error = refusalOf(pass, limitName)
+    const end = error && { status: 'failed' as const, finishedAt: draft.now, error }
+    const fields = { status: 'waiting' as const, limit, nextAttemptAt: undefined, turnAt: undefined, ...end }
+    const first: Parameters<typeof draft.record>[0] = {
+      id,
+      name,
+      op: 'StepRun',
+      attempt: 1,
+      startedAt: draft.now,
+      ...fields,
+    }
+    const step: Step = known ? draft.moveStep(known, fields) : draft.record(first)
+    if (!error) draft.askTurn(step)
+    return undefined
+  },
+}
+
+/** The error of a step whose limit the app does not have. A registration that another engine has acknowledged counts. */
+function refusalOf({ draft, context }: DraftedPass, name: string): StepError | undefined {
+  const { catalog, assumptions } = context
+  const { app } = draft.run
+  const limits = catalog.stepLimits(app)
+  if (limits.has(name)) return undefined
+  draft.guards.push(...catalogGuards(catalog, assumptions))
+  const names = [...limits.keys()].sort()
+  const shown = names.slice(0, NAMES_SHOWN_MAX).map(each => quoteName(each))
+  const more = names.length > shown.length ? ` and ${names.length - shown.length} more` : ''
+  const known = names.length === 0 ? 'it registers none' : `it registers ${shown.join(', ')}${more}`
+  return { name: 'StepLimitError', message: `App ${quoteName(app)} has no limit ${quoteName(name)}: ${known}.` }
+}

@@ -12,6 +12,7 @@ import {
   RELEASE_WINDOW_MS,
   type SingletonRun,
 } from '../../../domain/why/limits.ts'
+import { TURNS_COUNTED_MAX, type TurnPoolNow } from '../../../domain/why/turn-pool.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { scan } from '../../access/scan.ts'
@@ -27,6 +28,10 @@ export function limitRoutes(app: FastifyInstance, context: HttpContext): void {
       return sendJson(reply, 200, JSON.stringify(runs.map(presentSingleton)))
     }
     const now = context.deps.clock.now()
+    if (kind === 'step') {
+      const pools = await reads.turnPools({ now, app: query.app, name: query.name, key, limit: query.limit })
+      return sendJson(reply, 200, JSON.stringify(pools.map(presentTurns)))
+    }
     const from = { ...asked, endedSince: now - RELEASE_WINDOW_MS }
     const rows = await scan(context, reply, signal => reads.limits(from, signal))
     const workflows = await context.deps.registry.workflows(request.actor.namespace, undefined)
@@ -50,6 +55,18 @@ function presentLimit(limit: LimitNow): LimitStatus {
   const { isPart, waiting, oldestAt, holders, ...rest } = limit
   const shown = { waiting: counted(waiting, isPart), oldestAt: optionalTimestamp(oldestAt) }
   return { ...rest, ...shown, holders: holders.map(presentHolder) }
+}
+
+function presentTurns({ app, name, key, registered, taken, waiting, ...at }: TurnPoolNow): LimitStatus {
+  return {
+    ...{ kind: 'step', scope: 'app', app, name },
+    ...(key === '' ? {} : { key }),
+    ...registered,
+    taken,
+    waiting: counted(waiting, waiting > TURNS_COUNTED_MAX),
+    oldestAt: optionalTimestamp(at.oldestAt),
+    nextTurnAt: optionalTimestamp(at.nextAt),
+  }
 }
 
 /** A number, or as a text the least that it can be. */

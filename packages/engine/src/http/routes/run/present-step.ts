@@ -2,6 +2,7 @@
 
 import type { StepRecord, StepAttempt as WireAttempt } from '@perdure/protocol'
 import { cutText } from '@perdure/protocol'
+import { isAtLimit } from '../../../domain/holds/turns.ts'
 import { wireTriggered } from '../../../domain/model/event.ts'
 import type { Step } from '../../../domain/model/step.ts'
 import { shownRunId } from '../../../domain/text/ids.ts'
@@ -54,7 +55,7 @@ function stepHead(step: Step): EveryField<Omit<StepRecord, 'data'>> {
     durationMs: step.finishedAt === undefined ? undefined : step.finishedAt - step.startedAt,
     ...reportView(step),
     error: step.error,
-    nextAttemptAt: optionalTimestamp(step.nextAttemptAt),
+    nextAttemptAt: optionalTimestamp(isAtLimit(step) ? undefined : step.nextAttemptAt),
     wakeAt: optionalTimestamp(step.wakeAt),
     eventName: signal === undefined ? step.eventName : undefined,
     match: step.match,
@@ -69,6 +70,7 @@ function stepHead(step: Step): EveryField<Omit<StepRecord, 'data'>> {
     timedOut: step.timedOut,
     settledBy: step.settledBy && { ...step.settledBy, at: timestamp(step.settledBy.at) },
     rollback: step.rollback,
+    limit: step.limit,
   }
 }
 

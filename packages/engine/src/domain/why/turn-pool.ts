@@ -1,0 +1,41 @@
+// The turns of a limit that steps share, as `GET /limits` and the explanation of a run show them
+// (docs/steps.md#limits-that-steps-share).
+
+import { durationText } from '@perdure/protocol'
+import { timestamp } from '../text/timestamp.ts'
+
+/** Steps that are counted at most. */
+export const TURNS_COUNTED_MAX = 10_000
+
+/** The turns of one limit and key. */
+export interface TurnPoolNow {
+  app: string
+  name: string
+  /** '' without a key. */
+  key: string
+  /** The registered limit; absent if no runner registers it any more. */
+  registered?: { limit: number; periodMs: number }
+  /** Turns that count at present. */
+  taken: number
+  /** Steps that wait, one more than are counted at most. */
+  waiting: number
+  /** When the step asked that waits longest. */
+  oldestAt?: number
+  /** When the next turn is free, if that is known. */
+  nextAt?: number
+  /** Number of steps before the one that was asked for, while it waits. */
+  ahead?: number
+}
+
+/** Says what the step waits for, for the sentence about its run. */
+export function turnText({ key = '', name }: { name?: string; key?: string }, pool: TurnPoolNow | undefined): string {
+  const limit = `its turn at the limit "${name}"${key === '' ? '' : ` for key "${key}"`}`
+  if (!pool) return limit
+  if (!pool.registered) return `${limit}, which no runner of app "${pool.app}" registers at present`
+  const { limit: most, periodMs } = pool.registered
+  const rate = ` (${most} in ${durationText(periodMs)})`
+  if (pool.ahead === undefined) return `${limit}${rate}, which has come`
+  const ahead = pool.ahead > TURNS_COUNTED_MAX ? `at least ${TURNS_COUNTED_MAX}` : String(pool.ahead)
+  const next = pool.nextAt === undefined ? '' : `, next turn at ${timestamp(pool.nextAt)}`
+  return `${limit}${rate}, ${ahead} before it${next}`
+}
