@@ -5,10 +5,10 @@ import { connect } from '@perdure/sdk/connect'
 import { serve } from '@perdure/sdk/node'
 import { expect, test } from 'vitest'
 import { onCleanup, openDestination, openEngine, scenario, skipWait, until, waitsFor } from '../../kit/index.ts'
-import { all, calls, letChargesFail } from './steps.workflows.ts'
+import { all, calls, letChargesFail, options } from './steps.workflows.ts'
 
 const { api, clock, url } = await scenario({ env: { ENGINE_WEBHOOK_ALLOW: '127.0.0.1' } })
-const runner = await serve({ app: 'docs', workflows: all, port: 0, engineUrl: url, log: () => {} })
+const runner = await serve({ app: 'docs', workflows: all, ...options, port: 0, engineUrl: url, log: () => {} })
 onCleanup(() => runner.close())
 await runner.ready
 const order = { orderId: 'A-1', amount: 10, email: 'ada', hookUrl: 'http://127.0.0.1:1' }
@@ -225,6 +225,13 @@ test('failures: a step that is caught, and a run that is followed by onFailure',
 
   const closed = await start('docs-failures', { amount: 9001 })
   expect(await skipWait(api, clock, closed, 'retry')).toBe(8 * 3_600_000)
+})
+
+test('limits that steps share: a step starts with its turn, and the limit is listed', async () => {
+  expect(await resultOf(await start('docs-quotes'))).toBe(20)
+  expect((await api.get('/limits?kind=step&app=docs')).json).toMatchObject([
+    { name: 'vendor', key: 'eu', limit: 50, taken: 1 },
+  ])
 })
 
 test('rollbacks: a failed run is undone, and a cancelled one after its onCancel', async () => {

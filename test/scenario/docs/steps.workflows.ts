@@ -312,6 +312,18 @@ export const rollbacks = createWorkflow(
   },
 )
 
+const vendor = { quote: async (amount: number) => amount * 2 }
+
+/** Options of the runner that serves these workflows. */
+export const options = {
+  limits: { vendor: { limit: 50, period: '1m' } },
+} as const
+
+export const quotes = createWorkflow({ name: 'docs-quotes' }, async ({ event, step }: WorkflowArgs<Order>) => {
+  const quote = await step.run('quote', () => vendor.quote(event.data.amount), { limit: 'vendor', limitKey: 'eu' })
+  return quote
+})
+
 export const policies = createWorkflow(
   {
     name: 'docs-policies',
@@ -344,5 +356,6 @@ export const all = [
   beside,
   failures,
   rollbacks,
+  quotes,
   policies,
 ]

@@ -5,6 +5,7 @@ import type { RunSummary } from '@perdure/protocol'
 import { beforeAll, expect, test } from 'vitest'
 import { DELIVERY_CHECKS, PAYLOAD_CHECKS } from '../../../packages/engine/src/adapters/sql/verify/row-checks.ts'
 import { RUN_CHECKS } from '../../../packages/engine/src/adapters/sql/verify/run-checks.ts'
+import { TURN_CHECKS } from '../../../packages/engine/src/adapters/sql/verify/turn-checks.ts'
 import { violations } from '../../kit/engine/violations.ts'
 import {
   child,
@@ -23,24 +24,26 @@ import {
   until,
   wait,
 } from '../../kit/index.ts'
+import { Starts } from '../../kit/runner/limited.ts'
 
 let file: string
+
+const WORKFLOWS = [
+  ...(['all', 'kid', 'parked', 'retried', 'failing', 'slotted', 'rated', 'buffered', 'timed'] as const),
+  ...(['spends', 'inbox', 'limited'] as const),
+] as const
 
 beforeAll(async () => {
   const engine = await openEngine({ onDisk: true, env: { ENGINE_WEBHOOK_ALLOW_PRIVATE: '1' } })
   const { api } = engine
   file = tempStoreFile()
   const destination = await openDestination()
-  const names = Object.fromEntries(
-    ['all', 'kid', 'parked', 'retried', 'failing', 'slotted', 'rated', 'buffered', 'timed', 'spends', 'inbox'].map(
-      name => [name, unique(name)],
-    ),
-  ) as Record<string, string>
-  const { all, kid, parked, retried, failing, slotted, rated, buffered, timed, spends, inbox } = names as Record<
-    'all' | 'kid' | 'parked' | 'retried' | 'failing' | 'slotted' | 'rated' | 'buffered' | 'timed' | 'spends' | 'inbox',
+  const names = Object.fromEntries(WORKFLOWS.map(name => [name, unique(name)])) as Record<
+    (typeof WORKFLOWS)[number],
     string
   >
-  const { app } = await engine.runner({
+  const { all, kid, parked, retried, failing, slotted, rated, buffered, timed, spends, inbox, limited } = names
+  const runner = await engine.runner({
     workflows: {
       [all]: flow([
         run('first', () => 'x'.repeat(3000)),
@@ -69,16 +72,23 @@ beforeAll(async () => {
         registration: { budget: { usd: 1, steps: 99, runs: 99 } },
       },
       [`${spends}-kid`]: flow([run('one')]),
+      [limited]: flow([new Starts().limited('ask', 'openai')]),
       [timed]: { handler: flow([run('one')]), registration: { triggers: [{ cron: '0 0 1 1 *' }] } },
     },
   })
+  const { app } = runner
+  const hourly = { limit: 1, period: '1h' }
+  await runner.register(api, { features: ['step-limits'], limits: { openai: hourly } })
   const long = { text: 'y'.repeat(5000) }
   const done = await api.send({ name: all, data: long })
   const given = await api.post(`/workflows/${app}/${timed}/runs`, { runId: 'run_given-1234' })
   expect(given.status, given.text).toBe(201)
   const spent = await api.send({ name: spends })
+  await api.succeeded((await api.send({ name: limited })).runId)
   const lost = await api.send({ name: failing })
-  const waiting = await Promise.all([parked, retried, slotted, inbox].map(name => api.send({ name, data: long })))
+  const waiting = await Promise.all(
+    [parked, retried, slotted, limited, inbox].map(name => api.send({ name, data: long })),
+  )
   await api.post('/events', { name: buffered })
   await api.post('/events', { name: inbox })
   for (let i = 0; i < 3; i++) await api.send({ name: rated })
@@ -171,6 +181,11 @@ const PLANTED: [check: string, sql: string][] = [
     `UPDATE runs SET lease_owner = 'e', available_at = 1, leased_without_slots = NULL, slot1 = (SELECT max(slot1) FROM runs),
       holds = (SELECT max(holds) FROM runs) WHERE status = 'waiting'`,
   ],
+  ['step.turn', 'DELETE FROM limit_turns'],
+  ['turn.step', 'UPDATE limit_turns SET granted_at = 1 WHERE granted_at IS NULL'],
+  ['turn.step', `UPDATE steps SET status = 'cancelled' WHERE step_limit IS NOT NULL`],
+  ['turn.pool', `DELETE FROM flow_rows WHERE policy = 'limit'`],
+  ['turn.due', `UPDATE flow_rows SET available_at = NULL WHERE policy = 'limit'`],
   ['run.counted', 'UPDATE runs SET late = 1'],
   ['rollup.levels', rollups(['1d', 'shop', 'order', 1], ['1d', 'shop', '', 1], ['1d', '', '', 2])],
   ['rollup.total', rollups(['all', 'shop', 'order', 2], ['1d', 'shop', 'order', 1], ['1d', 'shop', '', 1])],
@@ -202,7 +217,7 @@ const PLANTED: [check: string, sql: string][] = [
 ]
 
 test('every check of rows has a planted violation', () => {
-  const checks = [...RUN_CHECKS, ...DELIVERY_CHECKS, ...PAYLOAD_CHECKS].map(({ name }) => name)
+  const checks = [...RUN_CHECKS, ...TURN_CHECKS, ...DELIVERY_CHECKS, ...PAYLOAD_CHECKS].map(({ name }) => name)
   expect(checks.filter(name => !PLANTED.some(([check]) => check === name))).toEqual([])
 })
 

@@ -15,7 +15,8 @@ export function limitsCommand(program: Command): void {
     'limits',
     {
       operation: 'listLimits',
-      description: 'list the concurrency limits and throttles that runs hold or wait for, live singletons, or limits of steps',
+      description:
+        'list the concurrency limits and throttles that runs hold or wait for, live singletons, or limits of steps',
       examples: [
         'perdure limits --app shop',
         'perdure limits --key acct-17',

@@ -58,6 +58,7 @@ const BYTES_MAX: Record<string, number> = {
   'runs.start_key': ofRunner(KEY_CHARS_MAX),
   // ASCII letters, digits and a few signs.
   'budgets.name': 64,
+  'step_limits.name': 128,
   ...Object.fromEntries(
     [
       ...[
@@ -92,6 +93,7 @@ const BYTES_MAX: Record<string, number> = {
         'waits_for_budget',
         'start_queue',
         'queue',
+        'pool',
         'span',
         'source',
         'event_kind',

@@ -48,12 +48,25 @@ export function registryContract(open: OpenStore): void {
     it('is empty at first', async () => {
       expect(await store().catalog()).toEqual({
         apps: [],
+        stepLimits: [],
         runners: [],
         workflows: [],
         keptPauses: [],
         endpoints: [],
         receivers: [],
       })
+    })
+
+    it('keeps the newest limits of steps, until they are dropped or their app is deleted', async () => {
+      const limit = (app: string, name: string, limit = 1) => ({ namespace: NS, app, name, limit, periodMs: 1000 })
+      const registered = { type: 'limits.registered', namespace: NS, app: 'shop', dropped: [], at: NOW } as const
+      const limits = async () => (await store().catalog()).stepLimits.sort((a, b) => (a.name < b.name ? -1 : 1))
+      await write(store(), [{ ...registered, limits: [limit('shop', 'a'), limit('shop', 'b'), limit('shop', 'c')] }])
+      await write(store(), [{ ...registered, limits: [limit('shop', 'b', 2)], dropped: ['a'] }])
+      await write(store(), [{ ...registered, app: 'other', limits: [limit('other', 'd')] }])
+      expect(await limits()).toEqual([limit('shop', 'b', 2), limit('shop', 'c'), limit('other', 'd')])
+      await write(store(), [{ type: 'app.deleted', namespace: NS, app: 'shop' }])
+      expect(await limits()).toEqual([limit('other', 'd')])
     })
 
     it('removes a runner, and keeps its workflows', async () => {

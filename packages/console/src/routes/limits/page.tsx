@@ -1,5 +1,5 @@
 // Limits: the concurrency limits and throttles that runs hold or wait for, the longest wait first, with the runs that hold them;
-// the live singletons; and the open buffers of debounce and batch.
+// the limits that steps share; the live singletons; and the open buffers of debounce and batch.
 
 import { useState } from 'react'
 import { renew, useRead } from '../../data/queries.ts'
@@ -25,6 +25,7 @@ import { isLimit, type Limit, waitingOf } from './limit.ts'
 import css from './limits.module.css'
 import { LineDialog } from './line.tsx'
 import { Singletons } from './singletons.tsx'
+import { StepLimits } from './turns.tsx'
 
 const COLUMNS: readonly Column<Limit>[] = [
   { id: 'of', header: 'Scope', width: '22%', render: limit => <Of limit={limit} /> },
@@ -64,6 +65,7 @@ export default function LimitsPage() {
           {limits => <Limits limits={limits.filter(isLimit)} filters={filters} isCut={limits.length >= LIMITS_READ} />}
         </Loaded>
       </Panel>
+      <StepLimits app={app} keyText={key} filters={filters} />
       <Singletons app={app} workflow={workflow} keyText={key} filters={filters} />
       <Buffers app={app} workflow={workflow} keyText={key} filters={filters} />
     </Page>

@@ -40,6 +40,7 @@ test.each([
 
 it.each([
   ['a slot', { status: 'queued', waitingFor: { kind: 'concurrency', key: 'acct-17' } }, { kind: 'limits' }],
+  ['its turn at a limit of steps', { status: 'waiting', waitingFor: { kind: 'limit' } }, { kind: 'limits' }],
   ['the next start of a throttle', { status: 'queued', waitingFor: { kind: 'throttle' } }, { kind: 'limits' }],
   ['a paused workflow', { status: 'queued', waitingFor: { kind: 'workflow-paused' } }, { kind: 'workflow' }],
   ['a runner', { status: 'queued', missing: { app: 'shop', workflow: 'order' } }, { kind: 'runners' }],

@@ -74,6 +74,7 @@ export function whyAction({
     if (kind === 'workflow-paused') return { kind: 'workflow' }
     return missing || kind === 'runner' ? { kind: 'runners' } : undefined
   }
+  if (kind === 'limit') return { kind: 'limits' }
   if (kind === 'event') return { kind: 'send-event', name: event?.name ?? eventName ?? '' }
   if (kind === 'child' && childRunId !== undefined) return { kind: 'open-run', runId: childRunId, what: 'child' }
   if (kind === 'run' && runId !== undefined) return { kind: 'open-run', runId, what: 'awaited' }

@@ -21,7 +21,7 @@ import { keepLogs } from './logs.ts'
 import type { PassContext } from './opcodes/context.ts'
 import type { Given, PassOpcode } from './opcodes/opcode.ts'
 import { OPCODES } from './opcodes/registry.ts'
-import { loseTurns, park, settleDue, useTurns } from './park.ts'
+import { loseTurns, park, settleDue, takeTurns } from './park.ts'
 import { storeDueProgress, storeProgress } from './progress.ts'
 
 /** Maximum size of a run's stored state (docs/limits.md#bounds). */
@@ -282,7 +282,7 @@ function continueOrPark(draft: Draft, context: PassContext): Next | undefined {
     park(draft, context.sentAt)
     return 'stop'
   }
-  const hasTurns = useTurns(draft)
+  const hasTurns = takeTurns(draft)
   const settledNow = draft.nextIndex - draft.open.size
   const becameDue = [...draft.open.values()].some(open => isDue(open, context.now) && !isDue(open, context.sentAt))
   const { settled, stopRequested, wasSentSettled } = context.knowledge

@@ -5,6 +5,7 @@ import { given } from '../testkit/given.testkit.ts'
 import {
   cancelsRun,
   emits,
+  limits,
   NOW,
   ran,
   replies,
@@ -13,7 +14,6 @@ import {
   runsChild,
   SECOND,
   sends,
-  limits,
   sleeps,
   sleepsUntil,
   startsRun,

@@ -17,7 +17,7 @@ import { type End, finish } from '../run/finish.ts'
 import { holdMs } from '../run/retry.ts'
 import type { RunState } from '../run/state.ts'
 import { shownRunId } from '../text/ids.ts'
-import { keepTurns, loseTurns, park, settleDue, useTurns } from './park.ts'
+import { keepTurns, loseTurns, park, settleDue, takeTurns } from './park.ts'
 import type { Route } from './routing.ts'
 
 export interface BeginContext extends ChildContext {
@@ -117,7 +117,7 @@ function startPass(draft: Draft, start: Start | undefined): Next {
     return 'stop'
   }
   draft.set({ waitingFor: undefined, startQueue: undefined })
-  useTurns(draft)
+  takeTurns(draft)
   draft.move('running')
   draft.start = start
   return 'pass'

@@ -67,7 +67,7 @@ export function park(draft: Draft, sentAt: number): boolean {
 }
 
 /** Lets the next pass start the steps whose turn has come. Returns whether there are any. */
-export function useTurns(draft: Draft): boolean {
+export function takeTurns(draft: Draft): boolean {
   const steps = [...draft.open.values()].filter(hasNewTurn)
   for (const step of steps) draft.moveStep(step, { nextAttemptAt: draft.now })
   return steps.length > 0

@@ -69,7 +69,7 @@ const ROWS: Check[] = [
     name: 'run.timer',
     sql: `SELECT r.id, s.name, s.wake_at FROM runs r JOIN steps s ON s.run_id = r.id WHERE ${IN_RANGE('r.id')}
       AND r.status IN ('waiting', 'paused') AND r.lease_owner IS NULL AND s.status = 'waiting'
-      AND s.wake_at IS NOT NULL AND (r.available_at IS NULL OR r.available_at > s.wake_at)`,
+      AND s.step_limit IS NULL AND s.wake_at IS NOT NULL AND (r.available_at IS NULL OR r.available_at > s.wake_at)`,
     message: ([, name]) => `does not wake in time for its step ${name}`,
   },
   {

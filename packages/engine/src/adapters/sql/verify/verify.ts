@@ -18,6 +18,7 @@ import { eventReferences, runReferences } from './references.ts'
 import { rollupContents } from './rollup-checks.ts'
 import { DELIVERY_CHECKS, PAYLOAD_CHECKS } from './row-checks.ts'
 import { RUN_CHECKS, rangesOf } from './run-checks.ts'
+import { TURN_CHECKS, turnContents } from './turn-checks.ts'
 
 /** Ids of one range. */
 const RANGE = 500
@@ -31,6 +32,7 @@ export async function* verify(snapshot: Snapshot): Violations {
   for (const message of await snapshot.damage()) yield { check: 'database', subject: 'store', message }
   for await (const range of rangesOfIds(snapshot, 'runs')) {
     yield* violationsOf(snapshot, RUN_CHECKS, range)
+    yield* violationsOf(snapshot, TURN_CHECKS, range)
     yield* runContents(snapshot, range)
     yield* attributeContents(snapshot, range)
     yield* runReferences(snapshot, range)
@@ -42,6 +44,7 @@ export async function* verify(snapshot: Snapshot): Violations {
   for await (const range of rangesOfIds(snapshot, 'payloads')) yield* violationsOf(snapshot, PAYLOAD_CHECKS, range)
   yield* budgetContents(snapshot)
   yield* slotContents(snapshot)
+  yield* turnContents(snapshot)
   yield* flowContents(snapshot)
   yield* scheduledContents(snapshot)
   yield* scheduleContents(snapshot)
