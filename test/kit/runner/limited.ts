@@ -13,7 +13,7 @@ interface Start {
 
 export interface LimitedOptions {
   key?: string
-  /** What the step does once it has started; it fails with what this throws. */
+  /** The callback of the step, which fails with what this throws. */
   body?(start: { attempt: number; runId: string }): unknown
   /** The clock of the runner; by default that of the machine. */
   now?(): number

@@ -7,6 +7,7 @@ import { Rng } from './random.ts'
  * `cleanup`: steps have rollbacks. `slots`: workflows keep slots. `links`: runs continue as others. `settles`: somebody settles steps by
  * hand. `runWaits`: steps wait for other runs. `budgets`: runs have budgets. `signals`: steps wait for signals, which somebody sends.
  * `starts`: steps and a caller start runs directly, most with a key. `singletons`: workflows are singletons.
+ * `limits`: steps share a limit of their app.
  */
 export const EXTRAS = [
   'cleanup',
@@ -18,6 +19,7 @@ export const EXTRAS = [
   'signals',
   'starts',
   'singletons',
+  'limits',
 ] as const
 export type Extra = (typeof EXTRAS)[number]
 
@@ -37,6 +39,7 @@ const FEATURES: Partial<Record<Extra, readonly string[]>> = {
   budgets: ['budgets', 'memo-attempt'],
   signals: ['signals'],
   starts: ['start-run'],
+  limits: ['step-limits'],
 }
 
 /** The features that runners of the seed name for its extras. */

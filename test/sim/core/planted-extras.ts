@@ -1,5 +1,5 @@
-// Planted bugs of what only some seeds use (extras.ts): cleanup runs, kept slots, chains of runs, settled steps, waits for runs, budgets
-// and signals.
+// Planted bugs of what only some seeds use (extras.ts): cleanup runs, kept slots, chains of runs, settled steps, waits for runs, budgets,
+// signals and limits of steps.
 // `planted.test.ts` shows that the simulation fails for every one of them.
 
 import type { Change, Unit } from '../../../packages/engine/src/domain/model/change.ts'
@@ -66,6 +66,21 @@ export const PLANTED_IN_EXTRAS: readonly PlantedBug[] = [
     name: 'a signal that is taken in is forgotten',
     extras: ['signals'],
     tamper: changes(change => (isSignal(change) ? [] : [change])),
+  },
+  {
+    name: 'a limit is counted by each engine alone',
+    extras: ['limits'],
+    // Every other run stands for those of another engine.
+    tamper: changes(change => {
+      if (change.type === 'turns.granted') return [change, { ...change, poolId: `${change.poolId}+` }]
+      if (change.type !== 'turn.asked' || change.runId.charCodeAt(change.runId.length - 1) % 2 === 0) return [change]
+      return [{ ...change, pool: { ...change.pool, id: `${change.pool.id}+` } }]
+    }),
+  },
+  {
+    name: 'a turn counts no longer than its pass',
+    extras: ['limits'],
+    tamper: changes(change => (change.type === 'turn.started' ? [{ ...change, type: 'turn.left' }] : [change])),
   },
   {
     name: 'a spend is counted twice',

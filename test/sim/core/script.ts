@@ -1,6 +1,7 @@
 // The course of a simulation: a phase of chaos with events, control actions, crashes and runners that go away, then
 // calm, then everything that still waits is woken and must end.
 
+import { checkLimit } from '../checks/limit-checks.ts'
 import { waitsForSlot } from '../checks/record.ts'
 import { checkAllEnded, checkAtRest, checkPrompt, checkSlots } from '../checks/rest-checks.ts'
 import { blockingRuns, checkSlotQueues } from '../checks/slot-checks.ts'
@@ -319,6 +320,7 @@ export class Script {
     // The longest stall of a commit is over, there and back, and every lane has looked for work once more.
     await clock.advance(120_000)
     checkAtRest(witness.records.values())
+    checkLimit(this.#world.runnerRecord)
     checkSlotQueues(witness.records.values(), specs)
     checkSlots(witness.lastRequested, host.current?.life.no ?? 0, bounds)
     const blocking = blockingRuns(witness.records.values(), specs)

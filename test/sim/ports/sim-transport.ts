@@ -119,6 +119,7 @@ export class SimTransport implements Transport {
       let cancelDeadline = () => {}
       const end = (reply: InvokeReply) => {
         flight.ended = true
+        pass.endedAt ??= clock.now()
         cancelDeadline()
         call.signal.removeEventListener('abort', onAbort)
         resolve(reply)

@@ -21,6 +21,7 @@ import type {
   SentSignal,
   Settled,
 } from './journal.ts'
+import { VENDOR } from './program.ts'
 import type { SimRunner } from './runner.ts'
 
 export interface ClientDeps {
@@ -70,6 +71,7 @@ export class Client {
       url,
       protocolVersion: 1,
       features: ['step-policy', 'end-with-steps', 'http-checkpoints', 'callbacks', ...this.#deps.features],
+      ...(workflows.some(({ limits }) => limits) ? { limits: { vendor: VENDOR } } : {}),
       workflows: registrations,
     }
     this.#request(namespace, '/register', body, answer => this.#expect(answer, [200, 500], `register ${runnerId}`))

@@ -70,12 +70,13 @@ function generateWorkflow(rng: Rng, self: { app: string; name: string; level: nu
 function extrasOfWorkflow(
   rng: Rng,
   extras: ReadonlySet<Extra>,
-): Pick<WorkflowSpec, 'undoes' | 'keeps' | 'links' | 'spends'> {
+): Pick<WorkflowSpec, 'undoes' | 'keeps' | 'links' | 'spends' | 'limits'> {
   const [undoes, keeps, links, spends] = [rng.chance(0.7), rng.chance(0.5), rng.chance(0.5), rng.chance(0.5)]
   return {
     ...(extras.has('cleanup') && undoes ? { undoes: true } : {}),
     ...(extras.has('slots') && keeps ? { keeps: rng.int(1, 2) } : {}),
     ...(extras.has('budgets') && spends ? { spends: true } : {}),
+    ...(extras.has('limits') ? { limits: true } : {}),
     ...(extras.has('links') && links ? { links: rng.int(1, 2) } : {}),
   }
 }

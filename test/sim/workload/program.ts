@@ -76,6 +76,14 @@ export function hasRollback({ undoes }: Pick<WorkflowSpec, 'undoes'>, { id }: Pi
   return undoes === true && unitOf(`undo ${id}`) < 0.6
 }
 
+/** The limit that steps of the workloads share, in each app. */
+export const VENDOR = { limit: 2, period: 2000 }
+
+/** Whether the step of a workflow with limits has the limit. */
+export function isLimited({ limits }: Pick<WorkflowSpec, 'limits'>, { id }: Pick<Leaf, 'id'>): boolean {
+  return limits === true && unitOf(`limit ${id}`) < 0.5
+}
+
 /** A workflow as its runners register and run it. */
 export interface WorkflowSpec {
   app: string
@@ -90,6 +98,8 @@ export interface WorkflowSpec {
   invokeTimeoutMs?: number
   /** Some of its steps have a rollback (`hasRollback`). */
   undoes?: true
+  /** Some of its steps have the limit of the app (`isLimited`). */
+  limits?: true
   /** How many of its runs keep a slot at once. */
   keeps?: number
   /** Its runs have a budget of their own that is never exceeded. */

@@ -14,6 +14,8 @@ export interface Execution {
   /** The attempt of the step, as the engine counts it. */
   attempt: number
   lines: LogLine[]
+  /** When it started, for a step with a limit. */
+  startedAt?: number
 }
 
 /** One invoke that was sent. */
@@ -41,6 +43,8 @@ export interface Pass {
   /** The code of the error that ended the handler. */
   gaveCode?: string
   rootLines: LogLine[]
+  /** When its sender got an answer, or gave it up. */
+  endedAt?: number
 }
 
 export class RunnerRecord {
@@ -91,6 +95,19 @@ export class RunnerRecord {
   /** The executions of the run's steps. */
   executionsOf(runId: string): Execution[] {
     return this.passes(runId).flatMap(({ executions }) => executions)
+  }
+
+  /** The starts of steps with a limit, of each app of a namespace, without those that came when the pass had been given up. */
+  starts(): { app: string; at: number; runId: string; pass: number }[] {
+    return [...this.#passes.values()]
+      .flat()
+      .flatMap(({ namespace, request: { ctx }, no, executions, endedAt }) =>
+        executions.flatMap(({ startedAt: at }) =>
+          at === undefined || at > (endedAt ?? at)
+            ? []
+            : { app: `${namespace}/${ctx.app}`, at, runId: ctx.runId, pass: no },
+        ),
+      )
   }
 
   get passCount(): number {

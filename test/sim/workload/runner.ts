@@ -7,7 +7,7 @@ import { unitOf } from '../core/random.ts'
 import { ensure } from '../core/violation.ts'
 import type { CallbackPosts, SharedCallback } from './callback-posts.ts'
 import { type Found, hashId, type Walked, walk } from './handler.ts'
-import { hasRollback, type Node, type RunNode, type Sequence, type WorkflowSpec } from './program.ts'
+import { hasRollback, isLimited, type Node, type RunNode, type Sequence, type WorkflowSpec } from './program.ts'
 import type { Pass, RunnerRecord } from './runner-record.ts'
 import type { Answer, Checkpoint, CheckpointAck, LogLine, MemoEntry, Opcode, StepError } from './wire.ts'
 
@@ -141,6 +141,11 @@ export class SimRunner {
     return json(400, { error: this.deps.planted === 'no codes' ? rest : error, logs: lines.all })
   }
 
+  #isLimited(pass: Pass, node: RunNode): boolean {
+    const { cleanup, onFailure } = pass.request.ctx
+    return !cleanup && !onFailure && isLimited(this.#spec(pass) ?? {}, node)
+  }
+
   #isUndone(pass: Pass, node: RunNode): boolean {
     const { cleanup, onFailure } = pass.request.ctx
     return !cleanup && !onFailure && hasRollback(this.#spec(pass) ?? {}, node)
@@ -173,7 +178,7 @@ export class SimRunner {
     const id = hashId(node.id)
     if (!pass.reported.has(id)) pass.reported.set(id, { node, at: now })
     if (node.kind === 'callback') this.deps.callbackPosts.reported(callbackOf(pass, node))
-    return this.#carryOut(pass, node, lines)
+    return this.#carryOut(pass, node, { lines, now })
   }
 
   #chosen({ found }: Walked): Found[] {
@@ -182,22 +187,24 @@ export class SimRunner {
     return [faults.stream('partialOpcodes').pick(found)]
   }
 
-  #carryOut(pass: Pass, node: Found, lines: Lines): Opcode {
+  #carryOut(pass: Pass, node: Found, { lines, now }: { lines: Lines; now: number }): Opcode {
     if (node.kind === 'runWait') {
       const runId = this.deps.runnerRecord.awaitedBy(pass, hashId(node.id))
       return { op: 'WaitForRun', id: hashId(node.id), name: node.name, runId, timeoutMs: node.timeoutMs }
     }
     if (node.kind !== 'run') return directive(node, pass.request.ctx.runId, this.deps.startedAt)
     const { runnerRecord } = this.deps
-    const { runId } = pass.request.ctx
+    const { runId, turns = [] } = pass.request.ctx
     const stepId = hashId(node.id)
+    const limited = this.#isLimited(pass, node)
+    if (limited && !turns.includes(stepId)) return { op: 'StepLimit', id: stepId, name: node.name, limit: 'vendor' }
     const before = runnerRecord.executions(runId, stepId)
     const token = `${runId}|${node.id}|${before.length + 1}`
     const failed = before.filter(execution => execution.failed).length < failuresOf(node, runId)
     const logged = Array.from({ length: node.logLines }, () => lines.add(node.name, token))
     const { features, stepAttempts = {} } = pass.request.ctx
     const attempt = stepAttempts[stepId] ?? 1
-    runnerRecord.executed(pass, { stepId, token, failed, attempt, lines: logged })
+    runnerRecord.executed(pass, { stepId, token, failed, attempt, lines: logged, ...(limited && { startedAt: now }) })
     return {
       op: 'StepRun',
       id: stepId,

@@ -32,6 +32,8 @@ export interface InvokeRequest {
     callbackKey?: string
     /** The attempts of steps that are to be tried again. */
     stepAttempts?: Record<string, number>
+    /** The steps that have their turn at a limit. */
+    turns?: string[]
     /** The run that a cleanup run follows. */
     cleanup?: { runId: string; status: string; steps: Record<string, MemoEntry & { name: string; rollback?: true }> }
   }
@@ -47,6 +49,7 @@ export interface LogLine {
 export interface Opcode {
   op:
     | 'StepRun'
+    | 'StepLimit'
     | 'Sleep'
     | 'SleepUntil'
     | 'WaitForEvent'
@@ -72,6 +75,7 @@ export interface Opcode {
   eventName?: string
   timeoutMs?: number
   signal?: string
+  limit?: string
   runId?: string
   childName?: string
   childApp?: string

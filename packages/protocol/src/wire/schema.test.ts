@@ -19,6 +19,7 @@ describe('an opcode', () => {
     { op: 'StepRun', ...id, data: { any: [1, null] } },
     { op: 'StepRun', ...id },
     { op: 'StepRun', ...id, error: { message: 'no' }, retriable: false, retryAfterMs: 0 },
+    { op: 'StepLimit', ...id, limit: 'openai' },
     { op: 'Sleep', ...id, sleepMs: 0 },
     { op: 'SleepUntil', ...id, sleepUntilMs: -1 },
     { op: 'WaitForEvent', ...id, eventName: 'paid', timeoutMs: 5 },
@@ -64,6 +65,7 @@ describe('an opcode', () => {
 
   it.each([
     { op: 'Jump', ...id },
+    { op: 'StepLimit', ...id },
     { op: 'Sleep', ...id },
     { op: 'Sleep', ...id, sleepMs: -1 },
     { op: 'Sleep', id: '', name: '', sleepMs: 1 },

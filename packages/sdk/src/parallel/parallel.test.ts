@@ -132,7 +132,7 @@ test.each([
   ['items', 5, undefined, 'Step "item": map: the items must be an array, not 5'],
   ['a bound', [], { concurrency: 0 }, 'Step "item": map: concurrency must be an integer from 1 on, not 0'],
   ['settle', [], { settle: 'yes' }, 'Step "item": map: settle must be true or false, not a string'],
-  ['an option', [], { limit: 2 }, 'limit'],
+  ['an option', [], { limits: 2 }, 'limits'],
 ])('a map refuses a wrong value of %s', async (_, items, options, message) => {
   const run = await runOf(({ step }) => step.map('item', items as number[], () => 1, options as object))
   await expect(run.result()).rejects.toThrow(message)

@@ -50,6 +50,11 @@ describe('opcodes', () => {
       (_, ctx) => ctx.callback('s', { timeout: '7d' }).wait(),
       { op: 'WaitForCallback', timeoutMs: 604_800_000 },
     ],
+    [
+      'a limit',
+      step => step.run('s', () => 1, { limit: 'openai', limitKey: 'eu' }),
+      { op: 'StepLimit', limit: 'openai', key: 'eu' },
+    ],
     ['run', step => step.waitForRun('s', { runId: 'run_1' }), { op: 'WaitForRun', runId: 'run_1' }],
     [
       'run with a timeout',

@@ -113,6 +113,7 @@ describe('a registration', () => {
         'budgets',
         'signals',
         'batch-events',
+        'step-limits',
         'marked-answers',
         'http-checkpoints',
       ],

@@ -1,8 +1,7 @@
 // Turns of steps at the limits that they share (docs/steps.md#limits-that-steps-share). A step waits until it has a turn, its run gets a
 // pass that may start the step, and the turn counts until a period after the start. Which step is next is decided in the store.
 
-import type { TurnPool } from '../model/change.ts'
-import { flowRowId } from '../model/flow-row.ts'
+import { flowRowId, type TurnPool } from '../model/flow-row.ts'
 import type { Run } from '../model/run.ts'
 import type { LimitOfStep, Step } from '../model/step.ts'
 

@@ -11,7 +11,7 @@ import type { CountedPost, Delivery, DeliveryAttempt } from './delivery.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { DeliveredWith, Event, UpdateAnswer, Waiter } from './event.ts'
 import type { OperatorLimits } from './flow-control.ts'
-import type { FlowRow } from './flow-row.ts'
+import type { FlowRow, TurnPool } from './flow-row.ts'
 import type { LogLine } from './log-line.ts'
 import type { Receiver } from './receiver.ts'
 import type { Run, RunProgress, RunStatus } from './run.ts'
@@ -207,17 +207,6 @@ export interface StepWoken {
   error?: StepError
   eventId?: string
   at: number
-}
-
-/** The turns at a limit for one key. Its id is that of a flow-control row. */
-export interface TurnPool {
-  id: string
-  namespace: string
-  app: string
-  /** Name of the limit. */
-  limit: string
-  /** '' without a key. */
-  key: string
 }
 
 /** Whether the change makes every engine on the store read the catalog again. */

@@ -43,6 +43,17 @@ export interface FlowRow {
   state: JsonText
 }
 
+/** The turns at a limit that steps share, for one key. Its id is that of its row. */
+export interface TurnPool {
+  id: string
+  namespace: string
+  app: string
+  /** Name of the limit. */
+  limit: string
+  /** '' without a key. */
+  key: string
+}
+
 /** The id of the row, or of the limiter's counter of a rate limit: the same parts give the same id. */
 export function flowRowId(
   row: Pick<FlowRow, 'namespace' | 'app' | 'workflow' | 'key'> & { policy: FlowPolicy | 'rateLimit' },

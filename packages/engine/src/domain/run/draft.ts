@@ -169,9 +169,10 @@ export class Draft {
     this.#grantsIn(pool.id)
   }
 
-  /** The callback of the step, which has its turn, runs since `startedAt` at the latest. */
-  startTurn({ index, limit }: Step, startedAt: number): void {
-    this.changes.push({ type: 'turn.started', runId: this.run.id, stepIndex: index, startedAt })
+  /** The callback of the step, which has its turn, started at `startedAt` at the latest, and not before its pass could be sent. */
+  startTurn({ index, limit, nextAttemptAt = 0 }: Step, startedAt: number): void {
+    const latest = Math.max(startedAt, nextAttemptAt)
+    this.changes.push({ type: 'turn.started', runId: this.run.id, stepIndex: index, startedAt: latest })
     this.#grantsIn(poolOf(this.run, limit as LimitOfStep).id)
   }
 
@@ -180,8 +181,8 @@ export class Draft {
    * step started as late as a pass may notice the end of its run.
    */
   endTurn(step: Step, startedAt = this.isPassOver ? this.now : this.now + LATE_ANSWER_MS): void {
-    const turn = { runId: this.run.id, stepIndex: step.index }
-    this.changes.push(hasSentTurn(step) ? { type: 'turn.started', ...turn, startedAt } : { type: 'turn.left', ...turn })
+    if (hasSentTurn(step)) return this.startTurn(step, startedAt)
+    this.changes.push({ type: 'turn.left', runId: this.run.id, stepIndex: step.index })
     this.#grantsIn(poolOf(this.run, step.limit as LimitOfStep).id)
   }
 

@@ -101,7 +101,10 @@ describe('a 206', () => {
   const op = (op: string, fields: object) => JSON.stringify({ op, id: 'a', name: 'a', ...fields })
   it.each([
     ['"Sleep"', '/opcodes/1 must be an object'],
-    [op('Jump', {}), '/opcodes/1/op must be one of StepRun, Sleep, SleepUntil, WaitForEvent, WaitForSignal, '],
+    [
+      op('Jump', {}),
+      '/opcodes/1/op must be one of StepRun, StepLimit, Sleep, SleepUntil, WaitForEvent, WaitForSignal, ',
+    ],
     [op('Sleep', {}), '/opcodes/1 must have required properties sleepMs'],
     [op('Sleep', { sleepMs: -1 }), '/opcodes/1/sleepMs must be >= 0'],
     [op('WaitForEvent', { eventName: 'e', timeoutMs: 'soon' }), '/opcodes/1/timeoutMs must be number'],
