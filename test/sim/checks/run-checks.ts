@@ -101,7 +101,8 @@ export function checkReason(record: RunRecord, childOf: (runId: string) => RunRe
       [run.id, step.childRunId],
     )
   }
-  const wakes = open.some(step => SETTLED_OUTSIDE.has(step.op))
+  // Turns of others wake a step that waits for its own.
+  const wakes = open.some(step => SETTLED_OUTSIDE.has(step.op) || step.limit !== undefined)
   ensure(
     run.availableAt !== undefined || run.status === 'paused' || wakes || waitsForSlot(run),
     'every run that has not ended has a reason to wake',

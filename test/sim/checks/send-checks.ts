@@ -154,9 +154,12 @@ function mayBeTakenBack({ steps }: RunRecord, stepId: string): boolean {
   return steps.some(({ id, spentAt }) => id === stepId && spentAt !== undefined)
 }
 
-/** All entries except a failed step whose next attempt is due, or whose attempts a resume may have renewed. */
+/**
+ * All entries except a failed step whose next attempt is due, or whose attempts a resume may have renewed, and a step that got a turn at its
+ * limit, which may have been granted since it was read.
+ */
 function mustBeTold(step: Step, { sentAt, wall }: { sentAt: number; wall: Wall }): boolean {
-  if (isSpent(step)) return false
+  if (isSpent(step) || (step.limit !== undefined && !isDone(step))) return false
   return step.status !== 'retrying' || (!wall.wasSet && (step.nextAttemptAt ?? 0) > sentAt)
 }
 

@@ -24,7 +24,8 @@ export function checkStepsKept(before: readonly Step[], now: readonly Step[], ru
     if (isLateResult(old, step)) continue
     if (isDone(old) && !isRenewed) ensure(same(old, step), 'a settled step never changes', detail, [runId])
     else {
-      ensure(isRenewed || NEXT[old.status]?.includes(step.status), 'a step moves only as documented', detail, [runId])
+      const isTurn = step.limit !== undefined && !isDone(step)
+      ensure(isRenewed || isTurn || NEXT[old.status]?.includes(step.status), 'a step moves only as documented', detail, [runId])
       ensure(old.attempt <= step.attempt, 'step attempts only rise', detail, [runId])
     }
   }
@@ -88,7 +89,9 @@ function checkResult(runId: string, step: Step, runnerRecord: RunnerRecord): voi
   if (step.op !== 'StepRun' || step.settledBy) return
   const executions = runnerRecord.executions(runId, step.id)
   const token = step.status === 'succeeded' ? tokenOf(step.data) : step.error?.message
-  if (step.status === 'cancelled' && token === undefined) return
+  // A step may wait for its first turn.
+  const isBeforeAttempt = step.status === 'cancelled' || (step.limit !== undefined && step.status === 'waiting')
+  if (isBeforeAttempt && token === undefined) return
   ensure(
     executions.some(execution => execution.token === token && execution.failed === (step.status !== 'succeeded')),
     'a stored result is one that a runner gave',
