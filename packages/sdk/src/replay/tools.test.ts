@@ -10,7 +10,7 @@ import { runOf, TestRun } from './engine.testkit.ts'
 
 async function opcodeOf(call: (step: StepTools, ctx: RunContext) => Promise<unknown>): Promise<unknown> {
   const { opcodes } = await runOf(({ step, ctx }) => call(step, ctx), {
-    ctx: { features: ['wait-for-run', 'signals', 'start-run'] },
+    ctx: { features: ['wait-for-run', 'signals', 'start-run', 'step-limits'] },
   }).pass()
   expect(opcodes).toHaveLength(1)
   const { id, name, ...fields } = opcodes[0] as (typeof opcodes)[number]
@@ -50,11 +50,7 @@ describe('opcodes', () => {
       (_, ctx) => ctx.callback('s', { timeout: '7d' }).wait(),
       { op: 'WaitForCallback', timeoutMs: 604_800_000 },
     ],
-    [
-      'a limit',
-      step => step.run('s', () => 1, { limit: 'openai', limitKey: 'eu' }),
-      { op: 'StepLimit', limit: 'openai', key: 'eu' },
-    ],
+    ['limit', step => step.run('s', () => 1, { limit: 'openai' }), { op: 'StepLimit', limit: 'openai' }],
     ['run', step => step.waitForRun('s', { runId: 'run_1' }), { op: 'WaitForRun', runId: 'run_1' }],
     [
       'run with a timeout',

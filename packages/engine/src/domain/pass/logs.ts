@@ -3,7 +3,7 @@
 
 import { hashStepId, positionalStepId, ROOT_SCOPE } from '@perdure/protocol'
 import { type LogLine, stepLineKey } from '../model/log-line.ts'
-import type { Step } from '../model/step.ts'
+import { nextAttempt, type Step } from '../model/step.ts'
 import type { Draft } from '../run/draft.ts'
 import { isDue, type RunState } from '../run/state.ts'
 import { redactFields } from '../text/redact.ts'
@@ -53,7 +53,7 @@ function keepStepLine(
   { id, known, sentAt }: { id: string; known: Step | undefined; sentAt: number },
 ): void {
   const hasBegun = known !== undefined && isDue(known, sentAt)
-  const attempt = hasBegun ? known.attempt + 1 : (known?.attempt ?? 1)
+  const attempt = hasBegun ? nextAttempt(known) : (known?.attempt ?? 1)
   draft.log({ ...storedLine(line), attempt, dedupe: stepLineKey(id, attempt, line.index) })
 }
 
