@@ -12,6 +12,7 @@ import { matchesContract } from './resources/matches.ts'
 import { pruneContract } from './resources/prune.ts'
 import { registryContract } from './resources/registry.ts'
 import { schedulesContract } from './resources/schedules.ts'
+import { stepTurnsContract } from './resources/step-turns.ts'
 import { timersContract } from './resources/timers.ts'
 import { attributesContract } from './runs/attributes.ts'
 import { claimsContract } from './runs/claims.ts'
@@ -61,6 +62,7 @@ export function storeContract(name: string, open: OpenStore, { nameCharsMax }: {
     longNamesContract(open)
     namespacesContract(open)
     adminContract(open)
+    stepTurnsContract(open)
     timersContract(open)
     schedulesContract(open)
     pruneContract(open)

@@ -25,7 +25,12 @@ export function checkStepsKept(before: readonly Step[], now: readonly Step[], ru
     if (isDone(old) && !isRenewed) ensure(same(old, step), 'a settled step never changes', detail, [runId])
     else {
       const isTurn = step.limit !== undefined && !isDone(step)
-      ensure(isRenewed || isTurn || NEXT[old.status]?.includes(step.status), 'a step moves only as documented', detail, [runId])
+      ensure(
+        isRenewed || isTurn || NEXT[old.status]?.includes(step.status),
+        'a step moves only as documented',
+        detail,
+        [runId],
+      )
       ensure(old.attempt <= step.attempt, 'step attempts only rise', detail, [runId])
     }
   }

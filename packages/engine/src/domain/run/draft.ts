@@ -181,7 +181,10 @@ export class Draft {
    * step started as late as a pass may notice the end of its run.
    */
   endTurn(step: Step, startedAt = this.isPassOver ? this.now : this.now + LATE_ANSWER_MS): void {
-    if (hasSentTurn(step)) return this.startTurn(step, startedAt)
+    if (hasSentTurn(step)) {
+      this.startTurn(step, startedAt)
+      return
+    }
     this.changes.push({ type: 'turn.left', runId: this.run.id, stepIndex: step.index })
     this.#grantsIn(poolOf(this.run, step.limit as LimitOfStep).id)
   }

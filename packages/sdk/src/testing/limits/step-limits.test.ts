@@ -16,7 +16,9 @@ test.each([false, true])('steps of several runs start by the limit, in order (ch
   const begun = engine.now().getTime()
   const runs = []
   for (const name of ['a', 'b', 'c', 'd', 'e']) runs.push(await engine.start(ask, name))
-  expect(await runs[4]?.why()).toContain('waits for its turn at the limit "openai" (2 in 1m), 2 before it, next turn at ')
+  expect(await runs[4]?.why()).toContain(
+    'waits for its turn at the limit "openai" (2 in 1m), 2 before it, next turn at ',
+  )
   for (const run of runs) await run.result({ within: '1h' })
   expect(engine.now().getTime() - begun).toBe(120_000)
   expect(started).toEqual(['a', 'b', 'c', 'd', 'e'])
@@ -67,5 +69,7 @@ test('a limit that the app does not have fails the step, which may be caught', a
     step.run('prompt', () => 1, { limit: 'opneai' }).catch((error: Error) => error.message),
   )
   await using engine = await testEngine({ workflows: [typo], limits: LIMITS })
-  expect(await (await engine.start(typo, null)).result()).toBe('App "test" has no limit "opneai": it registers "openai".')
+  expect(await (await engine.start(typo, null)).result()).toBe(
+    'App "test" has no limit "opneai": it registers "openai".',
+  )
 })
