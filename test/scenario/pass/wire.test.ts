@@ -51,6 +51,7 @@ const FEATURES = [
   'budgets',
   'signals',
   'batch-events',
+  'step-limits',
 ]
 /** The features in an invoke of a runner that named none. */
 const OFFERED = FEATURES.filter(feature => feature !== 'end-with-steps')

@@ -43,6 +43,7 @@ describe('the answer', () => {
         'budgets',
         'signals',
         'batch-events',
+        'step-limits',
       ],
       runnerId: 'http://127.0.0.1:9/invoke',
       workflows: 1,

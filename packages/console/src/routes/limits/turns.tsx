@@ -95,7 +95,7 @@ function takenText({ taken, limit, periodMs }: Turns): string {
 
 function Waiting({ turns: { app, waiting } }: { turns: Turns }) {
   if (!waiting) return null
-  return <Link target={{ to: 'runs', query: { app, waitingFor: 'limit' } }}>{waiting}</Link>
+  return <Link target={{ to: 'runs', query: { app, status: 'waiting' } }}>{waiting}</Link>
 }
 
 function lookAt(turns: Turns) {

@@ -5,7 +5,7 @@
 import { TURN_OPEN, TURN_TAKEN, TURN_WAITS } from '../tables/flow-rows.ts'
 
 /** Most turns of one grant. The row of the pool stays due if more are free. */
-const GRANTED_MAX = 1000
+const GRANTED_MAX = 100
 
 const OF_POOL =
   'FROM flow_rows AS pools JOIN step_limits AS l ON l.namespace = pools.namespace AND l.app = pools.app AND l.name = pools.workflow'
