@@ -93,6 +93,7 @@ const OVER_CONNECT = [
   'event/signals-servers',
   // The scenarios of PostgreSQL open their own runners and stores.
   'flow/!(*-servers)',
+  'limit/step-limits-servers',
   'live/run-stream',
   'operating/drain',
   'pass/emit',
