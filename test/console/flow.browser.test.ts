@@ -4,7 +4,8 @@
 import type { BufferEntry, WorkflowDefinition } from '@perdure/protocol'
 import { expect, test } from 'vitest'
 import { axeViolations, openPage } from '../kit/browser/page.ts'
-import { flow, gate, type Invoke, openEngine, run, unique, until, wait } from '../kit/index.ts'
+import { flow, gate, type Invoke, openEngine, run, unique, until, wait, waitsFor } from '../kit/index.ts'
+import { Starts } from '../kit/runner/limited.ts'
 
 const engine = await openEngine()
 const { api, url } = engine
@@ -72,6 +73,27 @@ test('a held run names its holder, and the line moves live when that ends', asyn
   for (const { runId } of others) await api.succeeded(runId)
   await row.waitFor({ state: 'detached' })
   await page.getByText('No active singletons').waitFor()
+})
+
+test('steps that wait for their turn are on the page of limits, and on the page of their run', async () => {
+  const name = unique('limited')
+  const runner = await engine.runner({
+    app: name,
+    workflows: { [name]: flow([new Starts().limited('ask', 'openai')]) },
+  })
+  await runner.register(api, { features: ['step-limits'], limits: { openai: { limit: 1, period: '1h' } } })
+  await api.succeeded((await api.send({ name })).runId)
+  const { runId } = await api.send({ name })
+  await waitsFor(api, runId, 'limit')
+  const page = await openPage(url)
+  await page.goto(pageOf(`runs/${runId}`))
+  await page.getByText('waits for its turn at the limit "openai" (1 in 1h), 0 before it').first().waitFor()
+  await page.goto(pageOf('limits'))
+  const row = page
+    .getByRole('table', { name: 'Limits of steps' })
+    .getByRole('row', { name: new RegExp(`openai.*${name}`) })
+  await row.getByText('1 of 1 in 1 h').waitFor()
+  expect(await axeViolations(page)).toEqual([])
 })
 
 let open = () => {}
