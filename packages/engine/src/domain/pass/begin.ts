@@ -17,7 +17,7 @@ import { type End, finish } from '../run/finish.ts'
 import { holdMs } from '../run/retry.ts'
 import type { RunState } from '../run/state.ts'
 import { shownRunId } from '../text/ids.ts'
-import { keepTurns, loseTurns, park, settleDue, takeTurns } from './park.ts'
+import { keepTurns, leaveTurns, loseTurns, park, settleDue, takeTurns } from './park.ts'
 import type { Route } from './routing.ts'
 
 export interface BeginContext extends ChildContext {
@@ -79,6 +79,7 @@ function start(draft: Draft, context: BeginContext): Next {
       return end({ status: 'failed', error: { message, code: 'runner_not_registered' } })
     }
     case 'none':
+      leaveTurns(draft)
       draft.move('queued')
       hold(draft)
       return 'stop'
@@ -166,7 +167,7 @@ export function waitForRunnerRoom(state: RunState, now: number, { wasRefused = f
 /** No runner could be reached: the run stays queued, spends no attempt, and is tried again later. */
 export function holdForRunner(state: RunState, now: number): Decision {
   const draft = new Draft(state, now)
-  keepTurns(draft)
+  leaveTurns(draft)
   if (draft.run.status === 'paused') park(draft, now)
   else {
     draft.move('queued')

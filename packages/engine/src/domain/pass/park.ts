@@ -84,6 +84,14 @@ export function loseTurns(draft: Draft): void {
   }
 }
 
+/** No runner can take the run: others get its turns, and its steps ask for new ones in its next pass. */
+export function leaveTurns(draft: Draft): void {
+  for (const step of [...draft.open.values()].filter(step => isAtLimit(step) && step.turnAt !== undefined)) {
+    draft.leaveTurn(step)
+    draft.moveStep(step, { turnAt: undefined, nextAttemptAt: draft.now })
+  }
+}
+
 /** The pass was not sent: its steps keep their turns for the next one. */
 export function keepTurns(draft: Draft): void {
   for (const step of [...draft.open.values()].filter(hasSentTurn)) draft.moveStep(step, { nextAttemptAt: undefined })

@@ -60,8 +60,19 @@ it('a lease that finds a turn which an earlier pass had counts it as used', () =
   expect(turnsOf(then.decision)[0]).toMatchObject({ type: 'turn.started', startedAt: NOW })
 })
 
-it('a pass that no runner took keeps its turns for the next one', () => {
+it('a run that no runner can take gives its turns to others, and its steps ask again', () => {
   const then = given(run({ status: 'running' }), turned).whenNoRunnerIsReached()
+  expect(then.step('a')).toMatchObject({ turnAt: undefined, nextAttemptAt: NOW })
+  expect(turnsOf(then.decision).map(({ type }) => type)).toEqual(['turn.left', 'turns.granted'])
+  const again = then
+    .leasedAgain(NOW + SECOND)
+    .sent(NOW + SECOND)
+    .when(reported(limits('a', 'openai')))
+  expect(turnsOf(again.decision)[0]).toMatchObject({ type: 'turn.asked' })
+})
+
+it('a shutdown between two passes keeps the turns for the next one', () => {
+  const then = given(run({ status: 'running' }), turned).whenGivenBack()
   expect(then.step('a')).toMatchObject({ turnAt: NOW - SECOND, nextAttemptAt: undefined })
   expect(turnsOf(then.decision)).toEqual([])
 })

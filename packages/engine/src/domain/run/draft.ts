@@ -185,8 +185,13 @@ export class Draft {
       this.startTurn(step, startedAt)
       return
     }
-    this.changes.push({ type: 'turn.left', runId: this.run.id, stepIndex: step.index })
-    this.#grantsIn(poolOf(this.run, step.limit as LimitOfStep).id)
+    this.leaveTurn(step)
+  }
+
+  /** Takes a turn away that the step has not used, or its place among those that wait. */
+  leaveTurn({ index, limit }: Step): void {
+    this.changes.push({ type: 'turn.left', runId: this.run.id, stepIndex: index })
+    this.#grantsIn(poolOf(this.run, limit as LimitOfStep).id)
   }
 
   #grantsIn(poolId: string): void {
