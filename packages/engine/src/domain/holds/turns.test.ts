@@ -1,4 +1,4 @@
-// Turns of steps at a limit: when they are asked for, taken, used and given back (docs/steps.md#limits-that-steps-share).
+// Turns of steps at a limit: when a step waits for one, gets it, uses it and gives it back (docs/steps.md#limits-that-steps-share).
 
 import { expect, it } from 'vitest'
 import { given, givenLoaded } from '../testkit/given.testkit.ts'
