@@ -1,10 +1,10 @@
 // The course of a simulation: a phase of chaos with events, control actions, crashes and runners that go away, then
 // calm, then everything that still waits is woken and must end.
 
-import { checkLimit } from '../checks/limit-checks.ts'
+import { checkLimit } from '../checks/limits/limit-checks.ts'
+import { blockingRuns, checkSlotQueues } from '../checks/limits/slot-checks.ts'
 import { waitsForSlot } from '../checks/record.ts'
 import { checkAllEnded, checkAtRest, checkPrompt, checkSlots } from '../checks/rest-checks.ts'
-import { blockingRuns, checkSlotQueues } from '../checks/slot-checks.ts'
 import { startKeyOf, triggeringEvents } from '../workload/generate.ts'
 import type { ControlAction } from '../workload/journal.ts'
 import { APPS, eventsOfLevel, NAMESPACES, RUN_SIGNALS, SIGNALS } from '../workload/names.ts'

@@ -1,7 +1,6 @@
 // Runs one seed from beginning to end and checks it. When it fails, looks for a smaller simulation that fails in the
 // same way.
 
-import { checkBudgets } from '../checks/budget-checks.ts'
 import { checkCallbacks } from '../checks/callback-checks.ts'
 import { checkCleanups } from '../checks/cleanup-checks.ts'
 import { checkDeliveries } from '../checks/delivery-checks.ts'
@@ -9,6 +8,7 @@ import { checkEffects } from '../checks/effect-checks.ts'
 import { checkEvents } from '../checks/event-checks.ts'
 import { checkFailures } from '../checks/failure-checks.ts'
 import { checkInboxes } from '../checks/inbox-checks.ts'
+import { checkBudgets } from '../checks/limits/budget-checks.ts'
 import { checkLogs } from '../checks/log-checks.ts'
 import { checkSignals } from '../checks/signal-checks.ts'
 import { takeSnapshot } from '../checks/snapshot.ts'

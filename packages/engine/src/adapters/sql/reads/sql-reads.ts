@@ -107,7 +107,6 @@ import {
   relatedRunQueries,
   runOfTree,
   runOfTreeQuery,
-  startedRunsQuery,
   type TreeLevel,
 } from './tree-queries.ts'
 
@@ -282,10 +281,8 @@ export class SqlReads implements Reads {
 
   async relatives(of: TreeLevel, limit: number): Promise<{ runs: RelatedRun[]; events: EmittedEvent[] }> {
     const found = await this.#read(relatedRunQueries(this.#namespace, of, limit))
-    if (of.runIds.length === 0) return { runs: found.flat().map(relatedRun), events: [] }
-    const started = await this.#rows(startedRunsQuery(this.#namespace, of, limit))
-    const emitted = await this.#rows(emittedEventsQuery(of, limit))
-    return { runs: [...found.flat(), ...started].map(relatedRun), events: emitted.map(emittedEvent) }
+    const emitted = of.runIds.length === 0 ? [] : await this.#rows(emittedEventsQuery(of, limit))
+    return { runs: found.flat().map(relatedRun), events: emitted.map(emittedEvent) }
   }
 
   async holdersOf(slotId: string, limit: number): Promise<string[]> {

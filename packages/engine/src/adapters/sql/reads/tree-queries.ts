@@ -31,8 +31,13 @@ export function runOfTreeQuery(namespace: string, runId: string): Query {
 }
 
 /** Rows for `relatedRun`, the oldest first, of each way to come of the level's runs and events. */
-export function relatedRunQueries(namespace: string, { runIds, eventIds }: TreeLevel, limit: number): Query[] {
-  const ofRuns = [related('parent_run_id', runIds), related('replay_of', runIds)]
+export function relatedRunQueries(namespace: string, level: TreeLevel, limit: number): Query[] {
+  const { runIds, eventIds } = level
+  const ofRuns = [
+    related('parent_run_id', runIds),
+    related('replay_of', runIds),
+    startedRunsQuery(namespace, level, limit),
+  ]
   return [...(runIds.length > 0 ? ofRuns : []), ...(eventIds.length > 0 ? [related('event_id', eventIds)] : [])]
 
   function related(column: keyof typeof WAYS, ids: readonly string[]): Query {
@@ -48,7 +53,7 @@ export function relatedRunQueries(namespace: string, { runIds, eventIds }: TreeL
  * Rows for `relatedRun` of the runs that steps of the level's runs started. Without those that had been started before, and that a step got
  * because of their key.
  */
-export function startedRunsQuery(namespace: string, { runIds }: TreeLevel, limit: number): Query {
+function startedRunsQuery(namespace: string, { runIds }: TreeLevel, limit: number): Query {
   const columns = COLUMNS.split(', ').map(column => `r.${column}`)
   const sql = `SELECT ${columns.join(', ')}, s.run_id, 'started', s.name
     FROM steps AS s JOIN runs AS r ON r.id = s.started_run_id

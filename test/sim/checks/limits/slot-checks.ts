@@ -1,10 +1,10 @@
 // Checks kept slots: of a workflow that keeps them, no more runs are between their start and their end than its limit says, and a run
 // waits only for a slot that has a holder (docs/flow-control.md#kept-slots).
 
-import type { RunView } from '../../../packages/engine/src/ports/store-reads.ts'
-import { ensure } from '../core/violation.ts'
-import type { WorkflowSpec } from '../workload/program.ts'
-import { isEnded, type RunRecord, waitsForSlot } from './record.ts'
+import type { RunView } from '../../../../packages/engine/src/ports/store-reads.ts'
+import { ensure } from '../../core/violation.ts'
+import type { WorkflowSpec } from '../../workload/program.ts'
+import { isEnded, type RunRecord, waitsForSlot } from '../record.ts'
 
 type Records = Iterable<RunRecord>
 

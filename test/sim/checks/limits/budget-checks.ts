@@ -1,10 +1,10 @@
 // Checks budgets at the end of a simulation: the sum of a budget has what each attempt that is stored spent, once, and nothing but what
 // runners spent (docs/budgets.md).
 
-import type { Store } from '../../../packages/engine/src/ports/store.ts'
-import { ensure } from '../core/violation.ts'
-import { tokensOf } from '../workload/runner.ts'
-import type { JudgedRun, Snapshot } from './snapshot.ts'
+import type { Store } from '../../../../packages/engine/src/ports/store.ts'
+import { ensure } from '../../core/violation.ts'
+import { tokensOf } from '../../workload/runner.ts'
+import type { JudgedRun, Snapshot } from '../snapshot.ts'
 
 export async function checkBudgets({ runs, runnerRecord }: Snapshot, store: Store): Promise<void> {
   const under = new Map<string, JudgedRun[]>()

@@ -2,9 +2,9 @@
 // than the limit (docs/steps.md#limits-that-steps-share). A callback that starts after its engine gave the pass up counts for nothing: the
 // engine has taken the time of the loss for its start.
 
-import { ensure } from '../core/violation.ts'
-import { VENDOR } from '../workload/program.ts'
-import type { RunnerRecord } from '../workload/runner-record.ts'
+import { ensure } from '../../core/violation.ts'
+import { VENDOR } from '../../workload/program.ts'
+import type { RunnerRecord } from '../../workload/runner-record.ts'
 
 export function checkLimit(runnerRecord: RunnerRecord): void {
   const all = runnerRecord.starts()
