@@ -21,7 +21,7 @@ test('the tree leads to the run that a step started, which names the step and it
   await page.goto(`${url}/console/n/default/runs/${runId}?tab=tree`)
   const line = page.getByRole('tabpanel').getByRole('listitem').filter({ hasText: 'by step open the account' }).last()
   await line.getByText('acct-17').waitFor()
-  expect(await line.textContent()).toMatch(/^started.*Waiting/)
+  expect(await line.textContent()).toMatch(/^started.*waiting/)
   expect(await axeViolations(page)).toEqual([])
   await line.getByRole('link', { name: account }).click()
   await page.waitForURL(at => at.pathname.endsWith(`/runs/${startedRunId}`))

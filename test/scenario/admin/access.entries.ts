@@ -42,6 +42,8 @@ export interface Entry {
   finds?: (held: Holdings) => string[]
   /** Parameters that the operation cannot do without. */
   query?: string
+  /** Any one of its parameters is enough. */
+  takesAnyParameter?: true
   /** A valid body. */
   body?: unknown
   /** Fields that the answer to another namespace has, at least. */
@@ -124,7 +126,7 @@ export const ENTRIES: Record<string, Entry> = {
   getEvent: { id: 'event' },
   explainEvent: { id: 'event' },
   listScheduledEvents: { finds: () => ['', `name=${WORKFLOW}`] },
-  deleteScheduledEvents: { query: 'name=nothing', elsewhere: { deleted: 0 } },
+  deleteScheduledEvents: { query: 'name=nothing', takesAnyParameter: true, elsewhere: { deleted: 0 } },
   deleteScheduledEvent: { id: 'scheduled' },
   listSchedules: { finds: () => ['', 'source=api'] },
   // Another namespace makes a schedule of its own with the same id.
