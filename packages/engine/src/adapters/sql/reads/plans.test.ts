@@ -15,7 +15,7 @@ import { holdersQuery } from './runs/run-queries.ts'
 import { countQueries } from './runs/run-stats-query.ts'
 import { statusCountsQuery } from './runs/status-counts.ts'
 import { workflowNamesQuery } from './runs/walks.ts'
-import { sortedSchedules } from './scheduled-page.ts'
+import { scheduledPage, sortedSchedules } from './scheduled-page.ts'
 import { relatedRunQueries } from './tree-queries.ts'
 
 let connection: Connection
@@ -126,6 +126,18 @@ test.each([
 test('names of workflows are looked up, one for each', () => {
   const plan = planOf(workflowNamesQuery('default', 'sync-', 51))
   expect(plan.match(/SEARCH runs .*\(namespace=\? AND workflow>\? AND workflow<\?\)/g)).toHaveLength(2)
+})
+
+test('scheduled events that match a filter are read along the index of their terms', async () => {
+  const plans: string[] = []
+  const read = async (query: Query) => {
+    plans.push(planOf(query))
+    return []
+  }
+  for (const after of [undefined, { dueAt: 1, id: 'a' }])
+    await scheduledPage(read, 'default', { terms: ['a:plan:pro', 'n:order'], after, limit: 5 })
+  for (const plan of plans) expect(plan).toMatch(/SEARCH t USING .*\(namespace=\? AND term=\?/)
+  expect(plans).toHaveLength(2)
 })
 
 test.each(['next', 'missed'] as const)('schedules sorted by %s are read along an index', async sort => {
