@@ -1,9 +1,9 @@
 import { testEngine } from 'perdure/testing'
 import { expect, test } from 'vitest'
-import { BATCH_ROWS, CALLS_PER_MIN, enrichBatch, enrichTable } from './enrichment.ts'
+import { BATCH_ROWS, CALLS_PER_MIN, enrichBatch, enrichTable, limits } from './enrichment.ts'
 
 test('5,000 rows are enriched at the rate that the service allows', async () => {
-  await using engine = await testEngine([enrichTable, enrichBatch])
+  await using engine = await testEngine({ workflows: [enrichTable, enrichBatch], limits })
   const calls: number[] = []
   engine.mock('enrich', ({ original }) => {
     calls.push(engine.now().getTime())

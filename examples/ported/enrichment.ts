@@ -1,11 +1,12 @@
 // Enriches 5,000 rows by a service that allows 1,000 calls a minute. The rows are worked off in batches, so that one run has at most
-// some hundred steps, and the batches begin at the rate that the service allows.
+// some hundred steps. Every call is a step, and all of them, of all runs and runners, share the limit of the service.
 
 import { createWorkflow, type WorkflowArgs } from 'perdure'
 
 export const BATCH_ROWS = 100
-/** Calls a minute that the service allows. */
 export const CALLS_PER_MIN = 1_000
+/** An option of `connect` and `serve`: what the service allows. */
+export const limits = { facts: { limit: CALLS_PER_MIN, period: '1m' } } as const
 
 export interface Table {
   table: string
@@ -18,19 +19,12 @@ export interface Batch {
   to: number
 }
 
-export const enrichBatch = createWorkflow(
-  {
-    name: 'enrich-batch',
-    // Each batch makes one call for each of its rows.
-    throttle: { limit: CALLS_PER_MIN / BATCH_ROWS, period: '1m' },
-  },
-  async ({ event, step }: WorkflowArgs<Batch>) => {
-    const { table, from, to } = event.data
-    const rows = Array.from({ length: to - from }, (_, index) => from + index)
-    const facts = await step.map('enrich', rows, row => lookUp(table, row), { concurrency: 20 })
-    return step.run('store', () => store(table, facts))
-  },
-)
+export const enrichBatch = createWorkflow({ name: 'enrich-batch' }, async ({ event, step }: WorkflowArgs<Batch>) => {
+  const { table, from, to } = event.data
+  const rows = Array.from({ length: to - from }, (_, index) => from + index)
+  const facts = await step.map('enrich', rows, row => lookUp(table, row), { limit: 'facts' })
+  return step.run('store', () => store(table, facts))
+})
 
 export const enrichTable = createWorkflow(
   { name: 'enrich-table', triggers: { event: 'table/uploaded' } },
