@@ -23,15 +23,12 @@ export const EXTRAS = [
 ] as const
 export type Extra = (typeof EXTRAS)[number]
 
-/** The share of extras that make many runs, so that they take a small part of the simulation's time. */
-const RARE: Partial<Record<Extra, number>> = { starts: 0.15, singletons: 0.15 }
-
 /** `always`: extras that every seed has. */
 export function extrasOf(seed: number, off: ReadonlySet<string>, always: readonly Extra[] = []): ReadonlySet<Extra> {
   const draw = new Rng(seed, 'extras')
   // Four seeds of ten have none.
   const share = draw.chance(0.4) ? 0 : draw.next()
-  const drawn = EXTRAS.filter(extra => draw.chance(share * (RARE[extra] ?? 1)))
+  const drawn = EXTRAS.filter(() => draw.chance(share))
   return new Set(EXTRAS.filter(extra => always.includes(extra) || (drawn.includes(extra) && !off.has(extra))))
 }
 

@@ -35,8 +35,6 @@ export const ACTION_KINDS: readonly string[] = [...ACTIONS, 'callbacks']
 const RUNS_MAX = 60
 const DEDUPE_IDS = 3
 const SINGLETON_KEYS = 2
-/** The same for direct starts, and for events that are sent to a singleton. */
-const STARTS_MAX = 30
 const CLOCK_SET_MS_MAX = 300_000
 /** The engine compares its clocks every 5 s. */
 const CLOCK_NOTICED_MS = 6000
@@ -88,8 +86,8 @@ export class Script {
       runnerGone: share(2),
       settle: extras.has('settles') ? 3 : 0,
       signal: extras.has('signals') ? 12 : 0,
-      start: extras.has('starts') ? 4 : 0,
-      feed: extras.has('singletons') ? 6 : 0,
+      start: extras.has('starts') ? 8 : 0,
+      feed: extras.has('singletons') ? 10 : 0,
     }
     const count = rng.int(8, 24)
     const actions = Array.from({ length: count }, () => ({
@@ -194,7 +192,7 @@ export class Script {
     const { app, name: workflow } = rng.pick(specs)
     const namespace = this.#namespace(rng)
     const start = () => {
-      if (witness.records.size >= STARTS_MAX) return
+      if (witness.records.size >= RUNS_MAX) return
       client.start({ token: `start-${this.#count++}`, namespace, app, workflow, ...startKeyOf(rng) })
     }
     for (let i = rng.pick([1, 1, 2, 3]); i > 0; i--) {
@@ -212,7 +210,7 @@ export class Script {
     const namespace = this.#namespace(rng)
     const keyed = this.#keyed(rng)
     const send = () => {
-      if (witness.records.size >= STARTS_MAX) return
+      if (witness.records.size >= RUNS_MAX) return
       const token = `token-${this.#count++}`
       client.post(token, namespace, { name: rng.pick(triggeringEvents(spec)), data: { token, ...keyed } })
     }
