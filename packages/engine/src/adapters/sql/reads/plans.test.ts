@@ -57,13 +57,16 @@ test('a singleton of a workflow is found by its key', () => {
 test.each([1, 9])('the relatives of %i runs and events are found by these', count => {
   const ids = (prefix: string) => Array.from({ length: count }, (_, i) => `${prefix}_${i}`)
   const queries = relatedRunQueries('default', { runIds: ids('run'), eventIds: ids('evt') }, 100)
-  expect(queries.map(query => planOf(query).match(/runs_of_\w+/)?.[0])).toEqual([
+  const [started, ...byColumn] = [queries[2] as (typeof queries)[0], ...queries.toSpliced(2, 1)]
+  expect(byColumn.map(query => planOf(query).match(/runs_of_\w+/)?.[0])).toEqual([
     'runs_of_parent_run',
     'runs_of_source',
     'runs_of_event',
   ])
+  // Started runs are found by the steps of their starters.
+  expect(planOf(started)).toMatch(/SEARCH s USING .*run_id=\?.*SEARCH r USING .*id=\?/s)
   // The relatives of a few are read in the order of the index, up to the limit.
-  for (const query of queries) expect(/COVERING INDEX runs_of_\w+/.test(planOf(query))).toBe(count === 1)
+  for (const query of byColumn) expect(/COVERING INDEX runs_of_\w+/.test(planOf(query))).toBe(count === 1)
 })
 
 test.each([{}, { app: 'shop' }, { workflow: 'order' }, { app: 'shop', workflow: 'order' }])(
