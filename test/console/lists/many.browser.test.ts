@@ -80,7 +80,7 @@ test('more limits than are read at once say so, and limits without a sentence ar
   await page.goto(at(`/limits?key=${other}`))
   await page.getByRole('row', { name: new RegExp(`${other}\\b.*1 of 1`) }).waitFor()
   await page.goto(at('/limits?key=device-none'))
-  await page.getByText('No matching limits').waitFor()
+  await page.getByText('No matching limits', { exact: true }).waitFor()
   await page.goto(at('/'))
   const looks = page.getByRole('region', { name: 'Needs attention' })
   await looks.getByText('2 other limits have waiting runs').waitFor()

@@ -97,17 +97,20 @@ export class RunnerRecord {
     return this.passes(runId).flatMap(({ executions }) => executions)
   }
 
-  /** The starts of steps with a limit, of each app of a namespace, without those that came when the pass had been given up. */
+  /**
+   * The starts of steps with a limit, of each app of a namespace, without those that came when the pass had been given up: by its engine, or
+   * by another one that had sent the next pass.
+   */
   starts(): { app: string; at: number; runId: string; pass: number }[] {
-    return [...this.#passes.values()]
-      .flat()
-      .flatMap(({ namespace, request: { ctx }, no, executions, endedAt }) =>
-        executions.flatMap(({ startedAt: at }) =>
-          at === undefined || at > (endedAt ?? at)
-            ? []
-            : { app: `${namespace}/${ctx.app}`, at, runId: ctx.runId, pass: no },
-        ),
-      )
+    return [...this.#passes.values()].flatMap(ofRun =>
+      ofRun.flatMap(({ namespace, request: { ctx }, no, executions, endedAt }) => {
+        const isGivenUp = (at: number) =>
+          at > (endedAt ?? at) || ofRun.some(later => later.no > no && later.sentAt <= at)
+        return executions.flatMap(({ startedAt: at }) =>
+          at === undefined || isGivenUp(at) ? [] : { app: `${namespace}/${ctx.app}`, at, runId: ctx.runId, pass: no },
+        )
+      }),
+    )
   }
 
   get passCount(): number {
