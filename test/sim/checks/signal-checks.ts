@@ -1,5 +1,6 @@
-// Checks signals at the end of a simulation: each that was taken in reaches one step of its chain at most, in the order of the log, none is
-// lost, and the log of the last run counts those that nobody took (docs/signals.md).
+// Checks signals and updates at the end of a simulation: each that was taken in reaches one step of its chain at most, in the order of the
+// log, none is lost, an update has the answer of the step that took it, and the log of the last run counts those that nobody took
+// (docs/signals.md).
 
 import type { Event } from '../../../packages/engine/src/domain/model/event.ts'
 import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
@@ -14,7 +15,7 @@ import { tokenOf } from './step-checks.ts'
 const LEFT_SIGNALS = /^The run ended and left (\d+) signals?/
 
 export function checkSignals(all: Snapshot): void {
-  const events = [...all.events.values()].filter(({ source }) => source === 'signal').reverse()
+  const events = [...all.events.values()].filter(isSignal).reverse()
   const byToken = new Map(events.map(event => [tokenOf(event.data), event]))
   for (const sent of all.journal.signals) checkSent(all, sent, byToken.get(sent.token))
   ensure(byToken.size === events.length, 'a signal is logged once', () => JSON.stringify(events))
@@ -39,7 +40,7 @@ function checkChain(all: Snapshot, first: JudgedRun, events: readonly Event[]): 
   const taken = waits.flatMap(({ step }) => (step.eventId === undefined ? [] : [step.eventId]))
   const detail = () => `${JSON.stringify(waits.map(({ step }) => step))}: ${JSON.stringify(own)}`
   ensure(new Set(taken).size === taken.length, 'a signal is given once', detail, subjects)
-  for (const { step } of waits) if (step.eventId !== undefined) checkTaken(step, own, subjects)
+  for (const wait of waits) if (wait.step.eventId !== undefined) checkTaken(wait, own, subjects)
   for (const name of new Set(own.map(event => signalOf(event.name)))) {
     const named = own.filter(event => signalOf(event.name) === name).map(({ id }) => id)
     const places = taken.map(id => named.indexOf(id)).filter(place => place >= 0)
@@ -64,13 +65,29 @@ function checkChain(all: Snapshot, first: JudgedRun, events: readonly Event[]): 
   )
 }
 
+const isSignal = ({ source }: Event): boolean => source === 'signal' || source === 'update'
+
+/** An update has the answer of the step after the wait that took it; without that step none. */
+function checkAnswer(
+  { record, step }: { record: JudgedRun; step: Step },
+  event: Event,
+  subjects: readonly string[],
+): void {
+  const reply = record.steps.find(({ op, name }) => op === 'ReplyToUpdate' && name === `reply to ${step.name}`)
+  const data = JSON.stringify({ run: record.id, step: `reply to ${step.name}` })
+  const wanted = reply && event.source === 'update' ? JSON.stringify({ reply: data }) : undefined
+  const found = event.answer && JSON.stringify(event.answer)
+  ensure(found === wanted, 'an update has its answer', () => `${found}, ${wanted}: ${JSON.stringify(event)}`, subjects)
+}
+
 function waitsOf({ steps }: JudgedRun): Step[] {
   return steps
     .filter(({ op, carried, settledBy }) => op === 'WaitForSignal' && !carried && !settledBy)
     .sort((a, b) => a.seq - b.seq)
 }
 
-function checkTaken(step: Step, own: readonly Event[], subjects: readonly string[]): void {
+function checkTaken(wait: { record: JudgedRun; step: Step }, own: readonly Event[], subjects: readonly string[]): void {
+  const { step } = wait
   const event = own.find(({ id }) => id === step.eventId)
   const detail = () => `${JSON.stringify(step)}: ${JSON.stringify(event)}`
   const result = JSON.parse(step.data ?? 'null') as { id?: string; name?: string; data?: unknown } | null
@@ -81,6 +98,7 @@ function checkTaken(step: Step, own: readonly Event[], subjects: readonly string
     detail,
     subjects,
   )
+  if (event) checkAnswer(wait, event, subjects)
 }
 
 /** No wait times out although a signal had been taken in for its run before. */
@@ -98,7 +116,7 @@ function checkTimeout(
   const upToHere = chain.slice(0, chain.indexOf(record) + 1)
   const missed = journal.signals.find(({ status, runId, signal, token, answeredAt = Infinity }) => {
     if (status !== 202 || answeredAt >= until || `${signal}` !== signalOf(step.eventName)) return false
-    const event = [...events.values()].find(({ data, source }) => source === 'signal' && tokenOf(data) === token)
+    const event = [...events.values()].find(each => isSignal(each) && tokenOf(each.data) === token)
     return upToHere.some(link => link.id === runId) && event !== undefined && !taken.includes(event.id)
   })
   ensure(!missed, 'no wait misses a signal', () => `${id} ${JSON.stringify(step)} missed ${JSON.stringify(missed)}`, [

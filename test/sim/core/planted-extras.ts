@@ -68,6 +68,11 @@ export const PLANTED_IN_EXTRAS: readonly PlantedBug[] = [
     tamper: changes(change => (isSignal(change) ? [] : [change])),
   },
   {
+    name: 'the answer to an update is forgotten',
+    extras: ['signals'],
+    tamper: changes(change => (change.type === 'update.answered' ? [] : [change])),
+  },
+  {
     name: 'a limit is counted by each engine alone',
     extras: ['limits'],
     // Every other run stands for those of another engine.
@@ -135,7 +140,7 @@ function isStored(change: Change): change is Extract<Change, { type: 'step.recor
 }
 
 function isSignal(change: Change): boolean {
-  return change.type === 'event.recorded' && change.event.source === 'signal'
+  return change.type === 'event.recorded' && ['signal', 'update'].includes(change.event.source)
 }
 
 function isCancel(change: Change): boolean {

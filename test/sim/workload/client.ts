@@ -5,6 +5,7 @@ import type { SendEvent, SendEventReply } from '../../../packages/protocol/src/i
 import { isEnded } from '../checks/record.ts'
 import type { Witness } from '../checks/witness.ts'
 import { apiKey, type EngineHost } from '../core/engine-host.ts'
+import { unitOf } from '../core/random.ts'
 import type { SimClock } from '../core/sim-clock.ts'
 import { type HttpAnswer, inject } from '../core/sim-engine.ts'
 import type { Trace } from '../core/trace.ts'
@@ -126,13 +127,14 @@ export class Client {
     })
   }
 
-  /** Sends a signal to a run. */
+  /** Sends a signal to a run. Some are updates. */
   signal(namespace: string, runId: string, { signal, token }: { signal: string; token: string }): void {
     const { clock, journal, trace } = this.#deps
-    const sent: SentSignal = { token, runId, signal }
+    const sent: SentSignal = { token, runId, signal, isUpdate: unitOf(`update ${token}`) < 0.5 }
+    const path = `/runs/${runId}/${sent.isUpdate ? 'updates' : 'signals'}/${signal}`
     journal.signals.push(sent)
     trace.add(`client sends ${signal} ${token} to ${runId}`)
-    this.#request(namespace, `/runs/${runId}/signals/${signal}`, { data: { token } }, answer => {
+    this.#request(namespace, path, { data: { token } }, answer => {
       this.#expect(answer, [202, 409, 500], `signal ${token}`)
       sent.status = answer.status
       sent.answeredAt = clock.now()

@@ -88,14 +88,15 @@ function withRunWait(spec: WorkflowSpec, rng: Rng): WorkflowSpec {
   return { ...spec, body: spec.body.toSpliced(rng.int(0, spec.body.length), 0, wait) }
 }
 
-/** Most workflows wait for signals, one after the other. */
+/** Most workflows wait for signals, one after the other, and answer those that are updates. */
 function withSignalWaits(spec: WorkflowSpec, rng: Rng): WorkflowSpec {
   let body = spec.body
   for (let i = rng.int(0, 4); i > 0; i--) {
     const id = `signal wait ${i}`
     const timeoutMs = rng.pick([0, 100, 5000, 60_000])
     const wait: Node = { kind: 'signalWait', id, name: id, signal: rng.pick(RUN_SIGNALS), timeoutMs }
-    body = body.toSpliced(rng.int(0, body.length), 0, wait)
+    const reply: Node = { kind: 'reply', id: `reply to ${id}`, name: `reply to ${id}`, to: id }
+    body = body.toSpliced(rng.int(0, body.length), 0, wait, reply)
   }
   return { ...spec, body }
 }
@@ -175,6 +176,7 @@ class Grower {
       callback: 1.5,
       runWait: 0,
       signalWait: 0,
+      reply: 0,
       start: 0,
       webhook: 0.7,
       emit: startsMore ? 1.2 : 0,
@@ -235,6 +237,8 @@ class Grower {
         return { kind, ...leaf, timeoutMs: 1000 }
       case 'signalWait':
         return { kind, ...leaf, signal: rng.pick(RUN_SIGNALS), timeoutMs: 1000 }
+      case 'reply':
+        return { kind, ...leaf, to: '' }
       case 'start':
         return { kind, ...leaf, workflow: workflowAbove(this.#level, rng) }
       case 'emit':

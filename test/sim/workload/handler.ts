@@ -65,11 +65,21 @@ export function walk(body: Sequence, memo: Readonly<Record<string, MemoEntry>>):
   }
 
   function step(node: Found): Flow {
+    if (node.kind === 'reply' && updateIdOf(node, memo) === undefined) return { state: 'done' }
     const entry = memo[hashId(node.id)]
     if (entry === undefined) walked.found.push(node)
     if (entry === undefined || entry.pending) return { state: 'suspended' }
     return entry.error === undefined ? { state: 'done' } : { state: 'threw', error: entry.error, stepName: node.name }
   }
+}
+
+/** The update that the node answers; undefined where its wait got a signal, or nothing. */
+export function updateIdOf(
+  { to }: Extract<Node, { kind: 'reply' }>,
+  memo: Readonly<Record<string, MemoEntry>>,
+): string | undefined {
+  const taken = memo[hashId(to)]?.data as { id: string; isUpdate?: true } | null | undefined
+  return taken?.isUpdate ? taken.id : undefined
 }
 
 const hashes = new Map<string, string>()

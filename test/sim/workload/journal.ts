@@ -63,6 +63,7 @@ export interface SentSignal {
   token: string
   runId: string
   signal: string
+  isUpdate: boolean
   /** When the engine answered. */
   answeredAt?: number
   /** HTTP status; absent when no answer came. */

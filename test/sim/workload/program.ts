@@ -18,9 +18,10 @@ interface NodeOfOpcode {
   StartRun: 'start'
   Emit: 'emit'
   Webhook: 'webhook'
+  ReplyToUpdate: 'reply'
 }
-/** Workloads answer no updates, and cancel no runs by a step. */
-export type StepKind = NodeOfOpcode[Exclude<Opcode['op'], 'ReplyToUpdate' | 'CancelRun'>]
+/** Workloads cancel no runs by a step. */
+export type StepKind = NodeOfOpcode[Exclude<Opcode['op'], 'CancelRun'>]
 
 /** A durable step; `id` is unhashed and unique in the workflow, `name` is what the interface shows and may repeat. */
 interface Leaf {
@@ -56,6 +57,8 @@ export type Node =
   /** For a run that the runner knows. Two runs may wait for each other, so there is always a timeout. */
   | (Leaf & { kind: 'runWait'; timeoutMs: number })
   | (Leaf & { kind: 'signalWait'; signal: string; timeoutMs: number })
+  /** Answers the signal of the wait `to`, if it is an update. */
+  | (Leaf & { kind: 'reply'; to: string })
   | (Leaf & { kind: 'emit'; eventName: string })
   | (Leaf & { kind: 'child'; workflow: string; app?: string })
   | (Leaf & { kind: 'start'; workflow: string; delayMs?: number } & StartKey)

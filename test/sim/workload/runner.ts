@@ -6,7 +6,7 @@ import type { Faults } from '../core/faults.ts'
 import { unitOf } from '../core/random.ts'
 import { ensure } from '../core/violation.ts'
 import type { CallbackPosts, SharedCallback } from './callback-posts.ts'
-import { type Found, hashId, type Walked, walk } from './handler.ts'
+import { type Found, hashId, updateIdOf, type Walked, walk } from './handler.ts'
 import { hasRollback, isLimited, type Node, type RunNode, type Sequence, type WorkflowSpec } from './program.ts'
 import type { Pass, RunnerRecord } from './runner-record.ts'
 import type { Answer, Checkpoint, CheckpointAck, LogLine, MemoEntry, Opcode, StepError } from './wire.ts'
@@ -192,6 +192,7 @@ export class SimRunner {
       const runId = this.deps.runnerRecord.awaitedBy(pass, hashId(node.id))
       return { op: 'WaitForRun', id: hashId(node.id), name: node.name, runId, timeoutMs: node.timeoutMs }
     }
+    if (node.kind === 'reply') return replyOf(pass, node)
     if (node.kind !== 'run') return directive(node, pass.request.ctx.runId, this.deps.startedAt)
     const { runnerRecord } = this.deps
     const { runId, turns = [] } = pass.request.ctx
@@ -233,7 +234,9 @@ export class SimRunner {
       repeated.push(
         node.kind === 'run'
           ? { op: 'StepRun', id: hashId(node.id), name: node.name, ...forged }
-          : { ...directive(node, request.ctx.runId, this.deps.startedAt), ...forged },
+          : node.kind === 'reply'
+            ? { ...replyOf(pass, node), ...forged }
+            : { ...directive(node, request.ctx.runId, this.deps.startedAt), ...forged },
       )
     }
     return repeated
@@ -290,7 +293,20 @@ function forgedResult(no: number): { data: unknown } {
   return { data: { token: `forged ${no}` } }
 }
 
-function directive(node: Exclude<Found, RunNode | { kind: 'runWait' }>, runId: string, startedAt: number): Opcode {
+type Reply = Extract<Found, { kind: 'reply' }>
+
+/** The answer to an update: the place of its step. */
+function replyOf({ memo, request }: Pass, node: Reply): Opcode {
+  const updateId = updateIdOf(node, memo) as string
+  const data = { run: request.ctx.runId, step: node.id }
+  return { op: 'ReplyToUpdate', id: hashId(node.id), name: node.name, updateId, data }
+}
+
+function directive(
+  node: Exclude<Found, RunNode | Reply | { kind: 'runWait' }>,
+  runId: string,
+  startedAt: number,
+): Opcode {
   const head = { id: hashId(node.id), name: node.name }
   const data = { run: runId, step: node.id }
   switch (node.kind) {

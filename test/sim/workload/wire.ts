@@ -60,6 +60,7 @@ export interface Opcode {
     | 'StartRun'
     | 'Emit'
     | 'Webhook'
+    | 'ReplyToUpdate'
   id: string
   name: string
   data?: unknown
@@ -75,6 +76,7 @@ export interface Opcode {
   eventName?: string
   timeoutMs?: number
   signal?: string
+  updateId?: string
   limit?: string
   runId?: string
   childName?: string
