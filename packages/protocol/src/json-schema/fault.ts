@@ -1,13 +1,15 @@
 // Checks a JSON Schema itself before it is kept: its size, the types of its keywords, and that it refers to nothing outside of itself.
 // Pure. Used by the engine at registration.
 
-import { isObject } from './schema.ts'
+import { cutText } from '../cut-text.ts'
+import { isObject, type JsonSchemaObject } from './schema.ts'
 import { referred } from './validate.ts'
 
 /** Longest schema, in characters of its JSON. */
 export const SCHEMA_CHARS_MAX = 32 * 1024
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema'
 const DEPTH_MAX = 50
+const KEY_CHARS_SHOWN = 64
 const TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']
 
 type Check = (value: unknown) => string | undefined
@@ -73,7 +75,20 @@ export function schemaFault(
   if (JSON.stringify(root).length > SCHEMA_CHARS_MAX)
     return { path: '', problem: `must have at most ${SCHEMA_CHARS_MAX} characters as JSON` }
   if (root.$schema !== undefined && root.$schema !== DIALECT) return { path: '.$schema', problem: `must be ${DIALECT}` }
-  return faultIn(root, { root, path: '', depth: 0, patternFault })
+  const place: Place = {
+    root,
+    path: '',
+    depth: 0,
+    patternFault,
+    seen: new Set(),
+    referred: [{ path: '', schema: root }],
+  }
+  // A reference may lead to a place that is no keyword of schemas. The list grows while it is read.
+  for (const { path, schema } of place.referred) {
+    const fault = faultIn(schema, { ...place, path })
+    if (fault) return fault
+  }
+  return undefined
 }
 
 interface Place {
@@ -81,50 +96,77 @@ interface Place {
   path: string
   depth: number
   patternFault: (pattern: string) => string | undefined
+  /** Schemas that are checked, or under way: references may lead to them again. */
+  seen: Set<object>
+  /** Schemas that are still to be checked: the root, and the targets of references. */
+  referred: { path: string; schema: unknown }[]
 }
 
 function faultIn(schema: unknown, place: Place): SchemaFault | undefined {
-  const { path, depth } = place
+  const { path, depth, seen } = place
   if (typeof schema === 'boolean') return undefined
   if (!isObject(schema)) return { path, problem: 'must be a schema: an object, true or false' }
+  if (seen.has(schema)) return undefined
+  seen.add(schema)
   if (depth > DEPTH_MAX) return { path, problem: `must not nest deeper than ${DEPTH_MAX} schemas` }
-  const at = (name: string, problem: string | undefined) =>
-    problem === undefined ? [] : [{ path: `${path}.${name}`, problem }]
   for (const [name, value] of Object.entries(schema)) {
-    const [fault] = [
-      ...at(name, Object.hasOwn(UNSUPPORTED, name) ? `is not supported: ${UNSUPPORTED[name]}` : undefined),
-      ...at(name, Object.hasOwn(PLAIN, name) ? PLAIN[name]?.(value) : undefined),
-      ...at(name, name === '$ref' ? refFault(value as string, place.root) : undefined),
-      ...at(name, name === 'pattern' ? place.patternFault(value as string) : undefined),
-      ...insideFault(name, value, place),
-    ]
+    const at = `${path}.${name}`
+    const problem = keywordProblem(name, value, place)
+    if (problem !== undefined) return { path: at, problem }
+    const fault = insideFault(name, value, { ...place, path: at, depth: depth + 1 })
     if (fault) return fault
   }
   return undefined
 }
 
-function refFault($ref: string, root: Record<string, unknown>): string | undefined {
-  if (!$ref.startsWith('#')) return 'must stay inside the schema: # or #/…'
-  try {
-    return referred(root as never, $ref) === undefined ? 'leads nowhere in the schema' : undefined
-  } catch {
-    return 'is not a JSON pointer'
-  }
+function keywordProblem(name: string, value: unknown, { patternFault }: Place): string | undefined {
+  if (Object.hasOwn(UNSUPPORTED, name)) return `is not supported: ${UNSUPPORTED[name]}`
+  const problem = Object.hasOwn(PLAIN, name) ? PLAIN[name]?.(value) : undefined
+  return problem ?? (name === 'pattern' ? patternFault(value as string) : undefined)
 }
 
-function insideFault(name: string, value: unknown, place: Place): SchemaFault[] {
-  const path = `${place.path}.${name}`
-  const inner = (schema: unknown, key: string) => faultIn(schema, { ...place, path: key, depth: place.depth + 1 })
-  if (ONE.includes(name)) return [inner(value, path) ?? []].flat()
+/** The first fault of the schemas in a keyword. */
+function insideFault(name: string, value: unknown, place: Place): SchemaFault | undefined {
+  const { path } = place
+  if (name === '$ref') return refFault(value as string, place)
+  if (ONE.includes(name)) return faultIn(value, place)
   if (LISTS.includes(name)) {
-    if (!Array.isArray(value)) return [{ path, problem: 'must be a list of schemas' }]
-    return value.flatMap((each, i) => inner(each, `${path}[${i}]`) ?? [])
+    if (!Array.isArray(value)) return { path, problem: 'must be a list of schemas' }
+    return firstFault(value.entries(), place, i => `${path}[${i}]`)
   }
-  if (!OBJECTS.includes(name)) return []
-  if (!isObject(value)) return [{ path, problem: 'must be an object of schemas' }]
-  return Object.entries(value).flatMap(([key, each]) => {
-    const problem = name === 'patternProperties' ? place.patternFault(key) : undefined
-    const inside = `${path}.${key.slice(0, 64)}`
-    return problem === undefined ? (inner(each, inside) ?? []) : [{ path: inside, problem }]
-  })
+  if (!OBJECTS.includes(name)) return undefined
+  if (!isObject(value)) return { path, problem: 'must be an object of schemas' }
+  const pathOf = (key: string) => `${path}.${cutText(key, KEY_CHARS_SHOWN)}`
+  if (name === 'patternProperties') {
+    for (const pattern of Object.keys(value)) {
+      const problem = place.patternFault(pattern)
+      if (problem !== undefined) return { path: pathOf(pattern), problem }
+    }
+  }
+  return firstFault(Object.entries(value), place, pathOf)
+}
+
+function firstFault<Key>(
+  schemas: Iterable<[Key, unknown]>,
+  place: Place,
+  pathOf: (key: Key) => string,
+): SchemaFault | undefined {
+  for (const [key, schema] of schemas) {
+    const fault = faultIn(schema, { ...place, path: pathOf(key) })
+    if (fault) return fault
+  }
+  return undefined
+}
+
+function refFault($ref: string, { path, root, referred: targets }: Place): SchemaFault | undefined {
+  if (!$ref.startsWith('#')) return { path, problem: 'must stay inside the schema: # or #/…' }
+  try {
+    const target = referred(root as JsonSchemaObject, $ref)
+    if (target === undefined) return { path, problem: 'leads nowhere in the schema' }
+    targets.push({ path, schema: target })
+    return undefined
+  } catch (error) {
+    if (error instanceof URIError) return { path, problem: 'is not a JSON pointer' }
+    throw error
+  }
 }

@@ -93,6 +93,9 @@ test.each([
     '.properties.a.$ref must stay inside the schema: # or #/…',
   ],
   [{ $ref: '#/$defs/none' }, '.$ref leads nowhere in the schema'],
+  [{ $ref: 5 }, '.$ref must be a text'],
+  [{ pattern: 5 }, '.pattern must be a text'],
+  [{ enum: [{ required: 5 }], $ref: '#/enum/0' }, '.$ref.required must be a list of texts'],
   [{ $ref: '#/%E0%A4%A' }, '.$ref is not a JSON pointer'],
   [{ items: { $dynamicRef: '#node' } }, '.items.$dynamicRef is not supported: write $ref'],
   [{ type: 'text' }, '.type must be one of string, number, integer, boolean, object, array, null'],
@@ -107,6 +110,18 @@ test.each([
 ])('a schema with a fault: %j', (schema, fault) => {
   const found = schemaFault(schema, pattern => (pattern === '(' ? 'is refused' : undefined))
   expect(`${found?.path} ${found?.problem}`).toBe(fault)
+})
+
+test('the first fault ends the check of a schema', () => {
+  let checked = 0
+  const patterns = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`p${i}`, { pattern: `a{${i}}` }]))
+  const found = schemaFault({ properties: patterns }, () => (++checked === 3 ? 'is refused' : undefined))
+  expect([found?.problem, checked]).toEqual(['is refused', 3])
+})
+
+test('definitions may refer to each other in a long chain', () => {
+  const $defs = Object.fromEntries(Array.from({ length: 900 }, (_, i) => [`d${i}`, { $ref: `#/$defs/d${i + 1}` }]))
+  expect(schemaFault({ $defs: { ...$defs, d900: {} }, $ref: '#/$defs/d0' }, () => undefined)).toBeUndefined()
 })
 
 test('a schema that nests too deep is refused', () => {

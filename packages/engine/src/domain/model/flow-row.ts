@@ -43,7 +43,7 @@ export interface FlowRow {
   state: JsonText
 }
 
-/** The turns at a limit that steps share, for one key. Its id is that of its row. */
+/** The turns at a limit that steps share, for one key. The pool and its row have the same id. */
 export interface TurnPool {
   id: string
   namespace: string

@@ -8,10 +8,10 @@ import { EngineError, invalid } from '../model/errors.ts'
 import type { Workflow } from '../model/workflow.ts'
 import type { JsonText } from '../text/json-text.ts'
 
-/** Size of all patterns of a schema, in instructions. */
+/** Size of all patterns of a schema, in instructions. The check ends at the pattern that goes beyond it. */
 const PATTERNS_SIZE_MAX = 2000
 /** Compiled patterns that are kept. */
-const KEPT_PATTERNS_MAX = 500
+const KEPT_PATTERNS_MAX = 200
 
 /** The schema of a registration. Throws `invalid_request` naming the place of a fault. */
 export function inputSchemaOf({ input, tool }: WorkflowRegistration, field: string): JsonSchemaObject | undefined {

@@ -127,7 +127,7 @@ export async function* flowContents(snapshot: Snapshot): Violations {
   }
 }
 
-/** Every term of a scheduled event is that of an event which is there. */
+/** Every term belongs to a scheduled event that exists. */
 export async function* scheduledContents(snapshot: Snapshot): Violations {
   const rows = await snapshot.rows(
     `SELECT row_id, term FROM scheduled_terms AS t WHERE NOT EXISTS (SELECT 1 FROM flow_rows WHERE id = t.row_id)
