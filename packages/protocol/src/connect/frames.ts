@@ -2,6 +2,7 @@
 // The engine and the SDK import them.
 
 import type { Static } from 'typebox'
+import type { StreamAckSchema, StreamAppendSchema } from '../wire/stream-schema.ts'
 import type * as schema from './schema.ts'
 
 export type Hello = Static<typeof schema.HelloSchema>
@@ -10,6 +11,8 @@ export type ConnectRegister = Static<typeof schema.ConnectRegisterSchema>
 export type Checkpoint = Static<typeof schema.CheckpointSchema>
 export type CheckpointedStep = Static<typeof schema.CheckpointedStepSchema>
 export type CheckpointAck = Static<typeof schema.CheckpointAckSchema>
+export type StreamAppend = Static<typeof StreamAppendSchema>
+export type StreamAck = Static<typeof StreamAckSchema>
 
 /** Every type of frame. A peer ignores unknown types. */
 export type FrameType =
@@ -24,6 +27,8 @@ export type FrameType =
   | 'invoke.cancel'
   | 'invoke.again'
   | 'again.ack'
+  | 'invoke.stream'
+  | 'stream.ack'
   | 'heartbeat'
   | 'heartbeat.ack'
   | 'drain'

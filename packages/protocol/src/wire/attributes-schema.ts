@@ -1,11 +1,10 @@
 // Schemas of the attributes of a run: what a registration, an event and a handler give (`docs/concepts.md#attributes`).
 
 import Type from 'typebox'
-import { ATTRIBUTE_KEY_CHARS_MAX, ATTRIBUTE_VALUE_CHARS_MAX, ATTRIBUTES_MAX, EXPRESSION_CHARS_MAX } from './bounds.ts'
+import { ATTRIBUTE_KEY_PATTERN, ATTRIBUTE_VALUE_CHARS_MAX, ATTRIBUTES_MAX, EXPRESSION_CHARS_MAX } from './bounds.ts'
 import { name } from './schema-parts.ts'
 
-const KEY = `^[A-Za-z0-9_.-]{1,${ATTRIBUTE_KEY_CHARS_MAX}}$`
-const Key = Type.String({ pattern: KEY })
+const Key = Type.String({ pattern: ATTRIBUTE_KEY_PATTERN })
 const bounds = { maxProperties: ATTRIBUTES_MAX, additionalProperties: false } as const
 
 /** Beyond these, JSON's numbers lose digits in most programs: two customers would become one. */

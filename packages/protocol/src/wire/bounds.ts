@@ -64,6 +64,21 @@ export const CONNECT_CONCURRENCY_MAX = 100_000
 export const ATTRIBUTES_MAX = 32
 export const ATTRIBUTE_KEY_CHARS_MAX = 64
 export const ATTRIBUTE_VALUE_CHARS_MAX = 256
+/** Names of attributes, of budgets and of output streams. */
+export const ATTRIBUTE_KEY_PATTERN = `^[A-Za-z0-9_.-]{1,${ATTRIBUTE_KEY_CHARS_MAX}}$`
+
+/** Bounds of output streams (`docs/wire-protocol.md#output-streams`): the name, and the JSON text of a chunk in bytes of UTF-8. */
+export const STREAM_NAME_PATTERN = ATTRIBUTE_KEY_PATTERN
+export const STREAM_CHUNK_BYTES_MAX = 64 * 1024
+/** Most streams of a run. */
+export const STREAMS_OF_RUN_MAX = 64
+/** Most chunks of a stream that count, and their size. */
+export const STREAM_CHUNKS_MAX = 100_000
+export const STREAM_BYTES_MAX = 16 * 1024 * 1024
+/** Most that a runner sends of a stream before the engine has acknowledged it. */
+export const STREAM_UNACKNOWLEDGED_BYTES_MAX = 256 * 1024
+/** Most chunks of one append. */
+export const STREAM_APPEND_CHUNKS_MAX = 4_096
 
 /** The description of a workflow, in characters. */
 export const DESCRIPTION_CHARS_MAX = 1024

@@ -1,9 +1,9 @@
 // Schemas of budgets: the limits of a registration, what an attempt of a step reports, and new limits (`docs/budgets.md`).
 
 import Type from 'typebox'
-import { ATTRIBUTE_KEY_CHARS_MAX, BUDGET_AMOUNT_MAX, BUDGET_NAMES_MAX, COUNTED_NAMES } from './bounds.ts'
+import { ATTRIBUTE_KEY_PATTERN, BUDGET_AMOUNT_MAX, BUDGET_NAMES_MAX, COUNTED_NAMES } from './bounds.ts'
 
-const Name = Type.String({ pattern: `^[A-Za-z0-9_.-]{1,${ATTRIBUTE_KEY_CHARS_MAX}}$` })
+const Name = Type.String({ pattern: ATTRIBUTE_KEY_PATTERN })
 const Amount = Type.Number({ minimum: 0, maximum: BUDGET_AMOUNT_MAX })
 const bounds = { additionalProperties: false, maxProperties: BUDGET_NAMES_MAX + COUNTED_NAMES.length } as const
 

@@ -84,6 +84,9 @@ export const SIGNALS_FEATURE = 'signals'
 /** The feature of StepLimit, of `limits` in a registration and of `turns` in an invoke (`docs/wire-protocol.md#step-limits`). */
 export const STEP_LIMITS_FEATURE = 'step-limits'
 
+/** The feature of appends to output streams (`docs/wire-protocol.md#output-streams`). */
+export const STREAMS_FEATURE = 'streams'
+
 /** The feature of a runner that asks for another pass of a run (`docs/wire-protocol.md#another-pass`). */
 export const ANOTHER_PASS_FEATURE = 'another-pass'
 

@@ -3,6 +3,7 @@
 
 import {
   ATTRIBUTE_KEY_CHARS_MAX,
+  ATTRIBUTE_KEY_PATTERN,
   ATTRIBUTE_VALUE_CHARS_MAX,
   ATTRIBUTES_FEATURE,
   ATTRIBUTES_MAX,
@@ -14,7 +15,7 @@ import { encodePayload } from '../wire/json.ts'
 import { byteLength, exceeds } from '../wire/text-size.ts'
 import type { AttributeValues } from './run-context.ts'
 
-const KEY = new RegExp(`^[A-Za-z0-9_.-]{1,${ATTRIBUTE_KEY_CHARS_MAX}}$`)
+const KEY = new RegExp(ATTRIBUTE_KEY_PATTERN)
 
 /** The report of one pass. What has been sent is not in it any more. */
 export class RunReport {

@@ -4,6 +4,7 @@
 import { NonRetriableError } from '@perdure/client'
 import {
   ATTRIBUTE_KEY_CHARS_MAX,
+  ATTRIBUTE_KEY_PATTERN,
   BUDGET_AMOUNT_MAX,
   BUDGET_NAMES_MAX,
   BUDGETS_FEATURE,
@@ -13,7 +14,7 @@ import {
 /** Amounts by name, such as `{ usd: 0.013, tokens: 912 }`. */
 export type Amounts = Readonly<Record<string, number>>
 
-const NAME = new RegExp(`^[A-Za-z0-9_.-]{1,${ATTRIBUTE_KEY_CHARS_MAX}}$`)
+const NAME = new RegExp(ATTRIBUTE_KEY_PATTERN)
 const RESERVED: readonly string[] = [...COUNTED_NAMES, 'whenExceeded']
 
 /** The amounts of one execution of a callback that no attempt has reported yet. */

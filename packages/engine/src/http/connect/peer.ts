@@ -65,6 +65,8 @@ export class Peer {
     'checkpoint.ack': null,
     'invoke.cancel': null,
     'again.ack': null,
+    'invoke.stream': null,
+    'stream.ack': null,
     drain: null,
     error: null,
   }

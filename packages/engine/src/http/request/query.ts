@@ -3,6 +3,7 @@
 
 import {
   ATTRIBUTE_KEY_CHARS_MAX,
+  ATTRIBUTE_KEY_PATTERN,
   ATTRIBUTE_VALUE_CHARS_MAX,
   ATTRIBUTES_MAX,
   DURATION_FORMS,
@@ -72,7 +73,7 @@ function readParam(name: string, value: string | undefined, param: SingleParam):
   }
 }
 
-const ATTRIBUTE_KEY = new RegExp(`^[A-Za-z0-9_.-]{1,${ATTRIBUTE_KEY_CHARS_MAX}}$`)
+const ATTRIBUTE_KEY = new RegExp(ATTRIBUTE_KEY_PATTERN)
 
 /** Attributes as `key:value`, each once. The value begins after the first colon. Throws an error that names the field. */
 export function attributes(name: string, given: readonly string[]): string[] {
