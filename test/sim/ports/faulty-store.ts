@@ -231,6 +231,17 @@ export class FaultyStore implements Store {
     return this.#deps.inner.in(namespace)
   }
 
+  get streams() {
+    const { streams } = this.#deps.inner
+    return {
+      heads: (runId: string) => this.#read(() => streams.heads(runId)),
+      list: (run: Parameters<typeof streams.list>[0]) => streams.list(run),
+      page: (stream: Parameters<typeof streams.page>[0], from: number) => streams.page(stream, from),
+      rollbacks: (stream: Parameters<typeof streams.rollbacks>[0]) => streams.rollbacks(stream),
+      sizes: (...rows: Parameters<typeof streams.sizes>) => this.#read(() => streams.sizes(...rows)),
+    }
+  }
+
   /** Without faults: nothing changes keys or namespaces here. */
   get admin() {
     return this.#deps.inner.admin

@@ -1,6 +1,6 @@
 // `perdure stream`: follows runs, events, deliveries and timelines on one connection.
 
-import type { BulkFrame, DeliveryFrame, StreamFrame } from '@perdure/protocol'
+import type { BulkFrame, DeliveryFrame, RunStreamFrame, StreamFrame } from '@perdure/protocol'
 import type { Command } from 'commander'
 import { parametersOf, queryOf } from '../command-line/parameters.ts'
 import { engineCommand, stream } from '../command-line/session.ts'
@@ -18,7 +18,9 @@ const FILTERS = parametersOf('streamTopics', {
 export function streamCommand(program: Command): void {
   const command = program
     .command('stream <topics>')
-    .description('follow runs, events, deliveries, run:ID and bulk:ID on one connection, until interrupted')
+    .description(
+      'follow runs, events, deliveries, run:ID, run:ID:STREAM and bulk:ID on one connection, until interrupted',
+    )
   for (const { option } of FILTERS) command.addOption(option)
   engineCommand(
     command,
@@ -35,6 +37,7 @@ function streamLine(frame: StreamFrame, paint: Paint): string {
   if (frame.kind === 'event') return eventLine(frame, paint)
   if (frame.kind === 'delivery') return deliveryLine(frame, paint)
   if (frame.kind === 'bulk') return bulkLine(frame, paint)
+  if (frame.kind === 'stream') return outputLine(frame)
   if (frame.kind === 'progress' && frame.workflow !== undefined) return runProgressLine(frame, paint)
   // Only frames of the topic `runs` name the workflow.
   if (frame.kind === 'run_status' && frame.workflow !== undefined) return runStatusLine(frame, paint)
@@ -43,6 +46,11 @@ function streamLine(frame: StreamFrame, paint: Paint): string {
 
 function deliveryLine({ id, updatedAt, status, url, attemptCount }: DeliveryFrame, paint: Paint): string {
   return [paint('dim', clockTime(updatedAt)), id, status, plain(url), `attempt ${attemptCount}`].join('  ')
+}
+
+/** The messages of an output stream as JSON: a chunk may be anything. */
+function outputLine({ runId, name, messages }: RunStreamFrame): string {
+  return messages.map(message => `${runId}  ${plain(name)}  ${JSON.stringify(message)}`).join('\n')
 }
 
 function bulkLine({ id, ts, action, status, done, skipped, failed }: BulkFrame, paint: Paint): string {

@@ -16,6 +16,7 @@ import { RouteTable } from './access/route-table.ts'
 import { connectRoutes } from './connect/hub.ts'
 import { consoleRoutes } from './console/routes.ts'
 import { RunFeeds } from './live/run-feed.ts'
+import { StreamFeeds } from './live/stream-feed.ts'
 import { mcpRoute } from './mcp/route.ts'
 import { addBodyParser } from './request/body.ts'
 import { HTTP_LIMITS } from './request/limits.ts'
@@ -50,6 +51,7 @@ import { runRoutes } from './routes/run/runs.ts'
 import { startRoutes } from './routes/run/starts.ts'
 import { statisticsRoutes } from './routes/run/statistics.ts'
 import { treeRoutes } from './routes/run/trees.ts'
+import { runStreamsRoutes } from './routes/run-streams/run-streams.ts'
 import { webhookDeliveryRoutes } from './routes/webhook/deliveries.ts'
 import { webhookEndpointRoutes } from './routes/webhook/endpoints.ts'
 import { webhookReceiverRoutes } from './routes/webhook/receivers.ts'
@@ -59,6 +61,7 @@ export function createApp(deps: HttpDeps): FastifyInstance {
   const { streams: perNamespace, keyStreams: perKey } = deps.openLimits
   const streams = new OpenCounts({ name: 'streams', all: limits.streamsMax, perNamespace, perKey })
   const runFeeds = new RunFeeds({ ...deps, limits })
+  const streamFeeds = new StreamFeeds({ ...deps, limits })
   const context: HttpContext = { deps, limits, drain: new Drain(), guesses: new KeyGuesses(deps), streams }
   const app = newFastify(context)
   app.decorateRequest('actor')
@@ -83,13 +86,14 @@ export function createApp(deps: HttpDeps): FastifyInstance {
   statisticsRoutes(app, context)
   runRoutes(app, context)
   runStreamRoutes(app, context, runFeeds)
+  runStreamsRoutes(app, context, streamFeeds)
   resultRoutes(app, context)
   runStepRoutes(app, context)
   runPassRoutes(app, context)
   treeRoutes(app, context)
   bundleRoutes(app, context)
   namespaceStreamRoutes(app, context)
-  topicStreamRoute(app, context, runFeeds)
+  topicStreamRoute(app, context, { runFeeds, streamFeeds })
   controlRoutes(app, context)
   callbackRoutes(app, context)
   signalRoutes(app, context)

@@ -61,6 +61,8 @@ export interface Session {
   result(id: string, status: number, body: string): Promise<void> | undefined
   /** The payload of an `invoke.checkpoint`, unchanged. If the invoke is over, the runner gets an `invoke.cancel`. */
   checkpoint(id: string, payload: string): void
+  /** The same of an `invoke.stream`. */
+  append(id: string, payload: string): void
   /** The result or checkpoint of this invoke cannot be read, for the reason `problem`. */
   unreadable(id: string, problem: string): void
   /** The runner has read what was sent. */

@@ -16,6 +16,7 @@ import type { LoadedRun } from '../domain/run/state.ts'
 import type { Admin } from './admin.ts'
 import type { EngineReports } from './engine-reports.ts'
 import type { PositionedEvent, Reads } from './store-reads.ts'
+import type { StreamReads } from './stream-reads.ts'
 
 /** A claim of due rows. Times are epoch ms. */
 export interface Claim {
@@ -211,6 +212,8 @@ export interface Store {
 
   /** API keys and namespaces. */
   readonly admin: Admin
+  /** Output streams of runs. */
+  readonly streams: StreamReads
   /** Only where one process owns the store. */
   readonly times?: StoreTimes
   /** Only where engines may share the store. */

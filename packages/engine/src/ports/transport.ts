@@ -9,6 +9,9 @@ export interface InvokeSignal {
 
 export type InvokeListener = (() => void) | { handleEvent(): void }
 
+/** Before the payload of an `invoke.stream` where payloads of checkpoints are taken too; its answer is that of the `stream.ack`. */
+export const STREAM_MARK = '~'
+
 export interface InvokeCall {
   url: string
   /** The invoke request, as JSON text. */
@@ -23,7 +26,8 @@ export interface InvokeCall {
    * Makes durable what the runner reports as finished during its pass. Takes the payload of an `invoke.checkpoint` and
    * resolves to that of its `checkpoint.ack`, or to undefined when the invoke is obsolete (the run has ended, or another
    * engine drives it): the reply is then `aborted`. Called one at a time, in the order of the frames, never after the
-   * reply. A transport without checkpoints never calls it.
+   * reply. The same of what steps append to streams, behind `STREAM_MARK`; several may be under way. A transport without checkpoints
+   * never calls it.
    */
   onCheckpoint?(checkpoint: string): Promise<string | undefined>
   /** Whether another runner would take the call now. Then one whose machine fell silent before it confirmed the call is passed over. */

@@ -5,6 +5,7 @@ import { timestamp } from '../wire/schema-parts.ts'
 import { BulkSchema } from './bulk-schema.ts'
 import { EventFrameSchema } from './event-schema.ts'
 import { GapFrameSchema, TimelineFrameSchema } from './run-schema.ts'
+import { RunStreamFrameSchema } from './run-streams/run-stream-schema.ts'
 import { WebhookDeliverySchema } from './webhook-schema.ts'
 
 const { payload: _, ...delivery } = WebhookDeliverySchema.properties
@@ -25,5 +26,6 @@ export const StreamFrameSchema = Type.Union([
   EventFrameSchema,
   DeliveryFrameSchema,
   BulkFrameSchema,
+  RunStreamFrameSchema,
   GapFrameSchema,
 ])

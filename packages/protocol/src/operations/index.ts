@@ -11,6 +11,7 @@ import { runSteps } from './run-steps.ts'
 import { runs as runLists } from './runs.ts'
 import { schedules } from './schedules.ts'
 import { statistics } from './statistics.ts'
+import { runStreams } from './streams.ts'
 import { trees } from './trees.ts'
 import { deliveries } from './webhook-deliveries.ts'
 import { endpoints } from './webhook-endpoints.ts'
@@ -22,7 +23,7 @@ export { STREAM_TOPICS } from '../queries/runs.ts'
 export { errorsOf } from './errors.ts'
 export type * from './operation.ts'
 
-const runs = { ...runLists, ...runSteps, ...trees }
+const runs = { ...runLists, ...runSteps, ...runStreams, ...trees }
 const webhooks = { ...deliveries, ...endpoints, ...receivers }
 
 const groups = {

@@ -1,8 +1,10 @@
-// The stream of several topics on one connection.
+// The stream of several topics on one connection, and the output streams of runs.
 
+import Type from 'typebox'
 import * as api from '../api/schema.ts'
+import { runStreams as outputQueries } from '../queries/run-streams/run-streams.ts'
 import { runs as queries } from '../queries/runs.ts'
-import type { Operation } from './operation.ts'
+import { type Operation, ok } from './operation.ts'
 import * as sample from './samples.ts'
 
 export const streams = {
@@ -23,5 +25,31 @@ export const streams = {
         reply: { ...sample.FRAME, workflow: sample.RUN.workflow, app: sample.RUN.app, attempt: 1 },
       },
     ],
+  },
+} as const satisfies Record<string, Operation>
+
+export const runStreams = {
+  listRunStreams: {
+    method: 'GET',
+    path: '/runs/{id}/streams',
+    summary: 'List the output streams of a run',
+    description: 'The streams that steps of the run have written to, in the order of their first chunks.',
+    access: 'read',
+    reply: ok('The streams', Type.Array(api.RunStreamSchema)),
+    errors: ['not_found'],
+    examples: [{ summary: 'An order writes to no stream', path: { id: sample.RUN_ID }, reply: [] }],
+  },
+
+  readRunStream: {
+    method: 'GET',
+    path: '/runs/{id}/streams/{name}',
+    summary: 'Read an output stream of a run, or follow it',
+    description:
+      'The read half of the Durable Streams protocol, in its JSON mode. The answer has every message from `offset` on, and `Stream-Next-Offset` names the offset behind them. With `live` the engine waits for messages, as a long poll or as server-sent events. `Stream-Closed: true` says that nothing follows. A stream without a chunk is empty while the run goes on.',
+    access: 'read',
+    query: outputQueries.readRunStream,
+    anyQuery: true,
+    reply: ok('The messages', Type.Array(api.StreamMessageSchema)),
+    errors: ['not_found', 'gone'],
   },
 } as const satisfies Record<string, Operation>

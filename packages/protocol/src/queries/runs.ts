@@ -12,7 +12,13 @@ import {
   STEP_STATUSES,
   WAITING_KINDS,
 } from '../api/values.ts'
-import { KEY_CHARS_MAX, NAME_CHARS_MAX, RUNNER_ID_CHARS_MAX, SEARCH_CHARS_MAX } from '../wire/bounds.ts'
+import {
+  ATTRIBUTE_KEY_CHARS_MAX,
+  KEY_CHARS_MAX,
+  NAME_CHARS_MAX,
+  RUNNER_ID_CHARS_MAX,
+  SEARCH_CHARS_MAX,
+} from '../wire/bounds.ts'
 import { APP_PARAM, CURSOR_PARAM, ID_CHARS_MAX, type QueryParam, type QueryParams, waitParam } from './param.ts'
 
 /** Most ids of runs in one request. */
@@ -43,7 +49,8 @@ const KIND_PARAM = {
 const STEP_SUMMARIES_MAX = 2000
 
 /** The topics, for messages and descriptions. */
-export const STREAM_TOPICS = 'runs, events, deliveries, run:ID, run:ID@SEQ, bulk:ID'
+export const STREAM_TOPICS =
+  'runs, events, deliveries, run:ID, run:ID@SEQ, run:ID:STREAM, run:ID:STREAM@OFFSET, bulk:ID'
 
 /** Digits of the largest seq. */
 const SEQ_DIGITS_MAX = 16
@@ -220,7 +227,7 @@ export const runs = {
     topics: {
       kind: 'names',
       required: true,
-      maxLength: 'run:'.length + ID_CHARS_MAX + '@'.length + SEQ_DIGITS_MAX,
+      maxLength: 'run:'.length + ID_CHARS_MAX + ':'.length + ATTRIBUTE_KEY_CHARS_MAX + '@'.length + SEQ_DIGITS_MAX,
       maxItems: 50,
       description: `What to follow: some of ${STREAM_TOPICS}, separated by commas`,
     },

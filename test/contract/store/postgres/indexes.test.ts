@@ -58,6 +58,8 @@ const BYTES_MAX: Record<string, number> = {
   'runs.start_key': ofRunner(KEY_CHARS_MAX),
   // ASCII letters, digits and a few signs.
   'budgets.name': 64,
+  'streams.name': 64,
+  'stream_rows.name': 64,
   'step_limits.name': 128,
   ...Object.fromEntries(
     [

@@ -5,12 +5,14 @@ import { RESPONSE_BYTES_MAX } from '@perdure/protocol'
 import type { TransientMap } from '../../base/transient-map.ts'
 import type { RunnerSocket } from '../../ports/connections.ts'
 import { type MessageMemory, SMALL_MESSAGE_BYTES_MAX } from '../../ports/message-memory.ts'
-import type { InvokeCall, InvokeReply } from '../../ports/transport.ts'
+import { type InvokeCall, type InvokeReply, STREAM_MARK } from '../../ports/transport.ts'
 import { missedDeadline, startDeadline } from '../transport/deadline.ts'
 
 /** Bounds of what one invoke may have waiting: a runner usually sends the next checkpoint after the ack of the last. */
 const WAITING_CHECKPOINTS_MAX = 1000
 const WAITING_CHECKPOINTS_LENGTH_MAX = 16 * 1024 * 1024
+/** Appends of one invoke that wait: a runner has 256 KiB without an acknowledgement. */
+const WAITING_APPENDS_MAX = 4096
 
 /** The owner of a call: a registered socket, or a lost one, on which nothing can be sent. */
 export interface CallHolder {
@@ -45,6 +47,8 @@ export class Call {
   readonly #memory: MessageMemory | undefined
   #checkpointsLength = 0
   #isStoring = false
+  /** Appends to streams that are being stored. They are stored beside each other, in the order they came. */
+  #appending = 0
 
   constructor({ id, call, memory, onReply }: CallOptions) {
     this.id = id
@@ -84,7 +88,12 @@ export class Call {
   /** The result came. It becomes the reply once every checkpoint before it is stored. */
   answer(status: number, body: string): void {
     this.#result ??= isLonger(body, RESPONSE_BYTES_MAX) ? { kind: 'tooLarge' } : this.#answered(status, body)
-    if (!this.#isStoring) this.#end(this.#result)
+    this.#endIfStored()
+  }
+
+  /** Ends the call if its result has come, and nothing that came before is being stored. */
+  #endIfStored(): void {
+    if (this.#result && !this.#isStoring && this.#appending === 0) this.#end(this.#result)
   }
 
   #answered(status: number, body: string): InvokeReply {
@@ -129,7 +138,37 @@ export class Call {
       this.#holder?.socket?.send('checkpoint.ack', this.id, ack)
     }
     this.#isStoring = false
-    if (this.#result) this.#end(this.#result)
+    this.#endIfStored()
+  }
+
+  /** A step appends to a stream. */
+  append(payload: string): void {
+    if (!this.#call.onCheckpoint) this.fail('an append to a stream came for an invoke that takes none')
+    else if (isLonger(payload, RESPONSE_BYTES_MAX)) this.#stop({ kind: 'tooLarge' })
+    else if (this.#appending >= WAITING_APPENDS_MAX) this.fail('too many appends to streams wait to be stored')
+    else void this.#storeAppend(STREAM_MARK + payload)
+  }
+
+  async #storeAppend(payload: string): Promise<void> {
+    this.#timer.refresh()
+    // It has begun to report.
+    this.#checkpoints ??= []
+    this.#appending++
+    const release = payload.length > SMALL_MESSAGE_BYTES_MAX ? this.#memory?.take(payload.length) : undefined
+    let ack: string | undefined
+    try {
+      ack = await this.#call.onCheckpoint?.(payload)
+    } catch {
+      return this.fail('an append to a stream could not be stored')
+    } finally {
+      release?.()
+      this.#appending--
+    }
+    if (this.#isOver) return
+    if (ack === undefined) return this.#stop({ kind: 'aborted' })
+    this.#timer.refresh()
+    this.#holder?.socket?.send('stream.ack', this.id, ack)
+    this.#endIfStored()
   }
 
   /** Ends the call without an answer, and cancels it at the runner. */

@@ -168,6 +168,12 @@ export class ConnectTransport implements Transport, Connections, Presence {
         call?.moveTo(registered)
         call?.checkpoint(payload)
       },
+      append: (id, payload) => {
+        const call = this.#find(url, id)
+        if (!call) registered.socket.send('invoke.cancel', id)
+        call?.moveTo(registered)
+        call?.append(payload)
+      },
       unreadable: (id, problem) => this.#find(url, id)?.fail(problem),
       drained: () => onRoomChange(url),
       close: () => runner.lose(registered),

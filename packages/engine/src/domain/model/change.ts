@@ -16,6 +16,7 @@ import type { LogLine } from './log-line.ts'
 import type { Receiver } from './receiver.ts'
 import type { Run, RunProgress, RunStatus } from './run.ts'
 import type { PassSent, Step } from './step.ts'
+import type { StreamChange } from './stream/stream-change.ts'
 import type { App, DeletedWorkflow, KeptDefinition, Runner, StepLimit, Workflow } from './workflow.ts'
 
 /** A run_status frame with a row of its own; of a failed pass, it names the pass. Creation, first start and end are read from the run's row instead. */
@@ -80,8 +81,7 @@ export type Change =
   | { type: 'budget.spent'; budgetIds: readonly string[]; sums: Sums }
   /** Sets limits of the budget; null removes one. No effect on a budget that is gone. */
   | { type: 'budget.limited'; budgetId: string; limits: Readonly<Record<string, number | null>> }
-  /** Makes every queued run of the app available that is held because no runner could be reached. */
-  /** With `workflows`, only runs of these are woken: those that the runner serves. */
+  /** Makes every queued run of the app, or of these of its workflows, available that is held for lack of a runner. */
   | { type: 'app.runnerArrived'; namespace: string; app: string; at: number; workflows?: readonly string[] }
   /**
    * A run released its slots. For each slot, the first run that is held for it (highest priority, then oldest) becomes
@@ -98,6 +98,7 @@ export type Change =
   /** A known step that was unsettled, after the change. `isLate`: the end of the run had cancelled it. */
   | { type: 'step.moved'; step: Step; at?: number; isLate?: true }
   | StepWoken
+  | StreamChange
   | { type: 'log.written'; line: LogLine }
   | { type: 'event.recorded'; event: Event }
   /** Claims (app, dedupeId) until `expiresAt`. `app` is '' for broadcasts; webhooks use a scope of their own. */
@@ -242,6 +243,8 @@ const CHANGES_CATALOG = {
   'delivery.moved': false,
   'delivery.attempted': false,
   // Every registration sees its app; what is news comes with the runner.
+  'stream.written': false,
+  'stream.merged': false,
   'app.seen': false,
   'runner.registered': true,
   'runner.forgotten': true,
@@ -289,6 +292,8 @@ export type CatalogChange = Extract<Change, { type: CatalogChangeType }>
 export type Guard =
   /** The run exists with this fence. */
   | { type: 'run'; runId: string; fence: number }
+  /** The run is leased by this engine. */
+  | { type: 'leased'; runId: string; owner: string }
   /** No step of the run has a seq above this one. */
   | { type: 'steps'; runId: string; seq: number }
   | { type: 'delivery'; deliveryId: string; fence: number }
@@ -352,6 +357,7 @@ export type Guard =
 
 export const GUARD_TYPES = Object.keys({
   run: true,
+  leased: true,
   steps: true,
   delivery: true,
   endpoint: true,

@@ -2,7 +2,7 @@
 
 import type { Logger } from 'pino'
 import type { Runner } from '../../domain/model/workflow.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock, Random } from '../../ports/clock.ts'
 import type { Connections } from '../../ports/connections.ts'
 import type { MessageMemory } from '../../ports/message-memory.ts'
 import type { Store } from '../../ports/store.ts'
@@ -113,5 +113,6 @@ export interface HttpDeps {
   /** Replaces single bounds of `HTTP_LIMITS`. */
   limits?: Partial<HttpLimits> | undefined
   clock: Clock
+  random: Random
   log: Logger
 }

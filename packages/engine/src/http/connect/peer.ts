@@ -56,6 +56,7 @@ export class Peer {
     'invoke.result': (peer, frame) => peer.#result(frame),
     'invoke.checkpoint': (peer, frame) => peer.#checkpoint(frame),
     'invoke.again': (peer, frame) => peer.#again(frame),
+    'invoke.stream': (peer, frame) => peer.#append(frame),
     heartbeat: (peer, { id }) => peer.#options.socket.send('heartbeat.ack', id),
     // A sign of life, as every frame is, and nothing else.
     'heartbeat.ack': null,
@@ -65,7 +66,6 @@ export class Peer {
     'checkpoint.ack': null,
     'invoke.cancel': null,
     'again.ack': null,
-    'invoke.stream': null,
     'stream.ack': null,
     drain: null,
     error: null,
@@ -165,6 +165,11 @@ export class Peer {
   #checkpoint(frame: IncomingFrame): void {
     const session = this.#openSession()
     session.checkpoint(frame.id, this.#readFor(session, frame, readCheckpoint))
+  }
+
+  #append(frame: IncomingFrame): void {
+    const session = this.#openSession()
+    session.append(frame.id, this.#readFor(session, frame, readCheckpoint))
   }
 
   /** The handler of a pass that was answered goes on. The acknowledgement says that its run has another pass, or needs none. */

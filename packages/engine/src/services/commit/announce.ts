@@ -15,7 +15,7 @@ import {
 import { type Metrics, NO_METRICS } from '../../ports/metrics.ts'
 import type { Queue } from '../../ports/queue.ts'
 import type { Store } from '../../ports/store.ts'
-import { type Live, runKey } from '../live/live.ts'
+import { type Live, runKey, streamKey } from '../live/live.ts'
 import { UpdatePublisher } from '../live/update-publisher.ts'
 import { countChange } from './commit-metrics.ts'
 
@@ -58,6 +58,7 @@ type Unannounced = Extract<
         | 'secrets.sealed'
         | 'run.erased'
         | 'control.recorded'
+        | 'stream.merged'
     }
 >
 
@@ -141,6 +142,9 @@ export class Announcer {
       case 'run.progressed':
         this.#publishProgress(change)
         break
+      case 'stream.written':
+        this.#publishRows(change)
+        break
       case 'run.cancelRequested':
         this.#interrupt(change.runId)
         this.#wakeRuns(change.at)
@@ -198,6 +202,10 @@ export class Announcer {
     const { id: runId, namespace, workflow, app } = run
     if (this.#deps.live.progress.has(namespace))
       this.#deps.live.progress.publish(namespace, { runId, workflow, app, ...progress })
+  }
+
+  #publishRows({ head: { runId, name }, rows }: Extract<Change, { type: 'stream.written' }>): void {
+    if (rows.length > 0) this.#deps.live.streams.publish(streamKey(runId, name), rows)
   }
 
   /** Reads whether the wake made its run queued, which the store decides. Not published if the run has moved on since. */

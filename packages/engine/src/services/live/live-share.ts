@@ -21,10 +21,13 @@ const READS_MAX = 1000
 /** Notifications of runs are sent together, this long after the first. */
 const RUNS_GATHER_MS = 5
 
+/** Notifications of output streams are sent together, this long after the first: readers wait for every one. */
+const STREAMS_GATHER_MS = 3
+
 /** Updates of runs are sent together, the last of each run, this long after the first; and so are the names of runs and bulk jobs. */
 const UPDATES_GATHER_MS = 50
 
-const TOPICS = ['runs', 'running', 'moves', 'events', 'updates', 'deliveries', 'progress', 'bulks'] as const
+const TOPICS = ['runs', 'running', 'moves', 'events', 'updates', 'deliveries', 'progress', 'bulks', 'streams'] as const
 type TopicName = (typeof TOPICS)[number]
 
 export interface LiveShareDeps {
@@ -44,6 +47,8 @@ export class LiveShare extends RepeatingTask {
   readonly #progress: Gathered<string>
   /** Bulk jobs that went on. */
   readonly #bulks: Gathered<string>
+  /** Output streams that were written to. */
+  readonly #streams: Gathered<string>
   #reads = 0
   #cancelGather: () => void = () => {}
 
@@ -58,6 +63,7 @@ export class LiveShare extends RepeatingTask {
       flush: texts => this.#publishNames('progress', texts),
     })
     this.#bulks = new Gathered({ clock, ms: UPDATES_GATHER_MS, flush: texts => this.#publishNames('bulks', texts) })
+    this.#streams = new Gathered({ clock, ms: STREAMS_GATHER_MS, flush: texts => this.#publishNames('streams', texts) })
     const followed: Record<TopicName, FollowedKeys> = {
       runs: this.#share('runs', live.runs, runId => this.#gatherRun(runId)),
       running: this.#share('running', live.running, (runId, frame) => this.#publishShort('running', [runId, frame])),
@@ -75,6 +81,7 @@ export class LiveShare extends RepeatingTask {
         this.#progress.set(`${namespace}\n${runId}`, JSON.stringify([namespace, runId])),
       ),
       bulks: this.#share('bulks', live.bulks, bulkId => this.#bulks.set(bulkId, bulkId)),
+      streams: this.#share('streams', live.streams, key => this.#streams.set(key, key)),
     }
     bus.on('follow', text => {
       const [name, ...keys] = JSON.parse(text) as [TopicName, ...string[]]
@@ -115,6 +122,9 @@ export class LiveShare extends RepeatingTask {
     bus.on('bulks', text => {
       for (const bulkId of JSON.parse(text) as string[]) live.bulks.publishHere(bulkId, undefined)
     })
+    bus.on('streams', text => {
+      for (const key of JSON.parse(text) as string[]) live.streams.publishHere(key, undefined)
+    })
     bus.onReconnect(() => {
       this.#announceFollowed()
       live.gap()
@@ -123,7 +133,7 @@ export class LiveShare extends RepeatingTask {
 
   override stop(deadline?: AbortSignal): Promise<void> {
     this.#cancelGather()
-    for (const gathered of [this.#updates, this.#progress, this.#bulks]) gathered.stop()
+    for (const gathered of [this.#updates, this.#progress, this.#bulks, this.#streams]) gathered.stop()
     return super.stop(deadline)
   }
 
@@ -166,7 +176,7 @@ export class LiveShare extends RepeatingTask {
     }
   }
 
-  #publishNames(channel: 'progress' | 'bulks', names: Iterable<string>): void {
+  #publishNames(channel: 'progress' | 'bulks' | 'streams', names: Iterable<string>): void {
     for (const batch of broadcastBatches(names)) this.#deps.bus.publish(channel, JSON.stringify(batch))
   }
 

@@ -5,6 +5,7 @@ import { TransientMap } from '../../base/transient-map.ts'
 import type { Delivery } from '../../domain/model/delivery.ts'
 import type { Event } from '../../domain/model/event.ts'
 import type { Run, RunProgress } from '../../domain/model/run.ts'
+import type { StreamRow } from '../../domain/model/stream/stream.ts'
 import type { RunUpdate } from '../../domain/view/run-updates.ts'
 import type { DerivedFrame, MoveError, StoredFrame } from '../../domain/view/timeline-frames.ts'
 import type { RunStatusNow } from '../../ports/store-reads.ts'
@@ -18,6 +19,11 @@ export type RunEnd = Pick<Run, 'id' | 'status' | 'result' | 'error' | 'continued
 /** The key of a run among those of all namespaces. */
 export function runKey(namespace: string, runId: string): string {
   return `${namespace}\n${runId}`
+}
+
+/** The key of an output stream among those of all runs. */
+export function streamKey(runId: string, name: string): string {
+  return `${runId}\n${name}`
 }
 
 /** A newer progress of a run. */
@@ -42,6 +48,8 @@ export class Live {
   readonly ends = new Topic<RunEnd>()
   /** By id of an update: its run has answered it. Not shared with other engines. */
   readonly answers = new Topic<undefined>()
+  /** By `streamKey`: rows were appended to an output stream, these or (undefined) whatever the store has. */
+  readonly streams = new Topic<readonly StreamRow[] | undefined>()
   /** By id of a bulk job: something of it was committed. */
   readonly bulks = new Topic<undefined>()
   readonly #gapListeners = new Set<() => void>()

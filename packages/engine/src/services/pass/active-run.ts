@@ -10,9 +10,10 @@ import type { Span } from '../../ports/tracing.ts'
 import type { Interrupt } from './interrupt.ts'
 import type { Holder } from './permits/engine-permits.ts'
 import type { RunnerPermit } from './permits/runner-permits.ts'
+import type { StreamingRun } from './streams/stream-appends.ts'
 import type { Trial } from './suspects.ts'
 
-export interface ActiveRun extends Holder {
+export interface ActiveRun extends Holder, StreamingRun {
   state: RunState
   /** When its lease was taken or last extended, by the monotonic clock. */
   leasedAt: number

@@ -13,11 +13,16 @@ import type { Assumptions } from '../../domain/run/assumptions.ts'
 import { isDue, type RunState } from '../../domain/run/state.ts'
 import type { RunningStep } from '../../domain/view/running-step.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { STREAM_MARK } from '../../ports/transport.ts'
 import { type ActiveRun, holdProgress } from './active-run.ts'
 import type { Decided } from './settlement.ts'
+import { StreamAppends, type StreamAppendsDeps } from './streams/stream-appends.ts'
 
 export interface CheckpointsDeps {
   active: ActiveRun
+  /** Number of the pass in its run. */
+  number: number
+  streams: StreamAppendsDeps
   /** The pass they belong to; its `knowledge` follows the acks. */
   pass: SentPass
   clock: Clock
@@ -65,6 +70,10 @@ export class Checkpoints {
   #newestSeq = 0
   /** The ack of the checkpoint that was taken last. */
   #lastAck: { seq: number; taken: Taken } | undefined
+  /** Absent until a step appends to a stream. */
+  #appends: StreamAppends | undefined
+  /** The flush that waits for its turn. */
+  #flush: Promise<Taken> | undefined
   /** The state that the last ack was about. */
   #acknowledged: RunState
 
@@ -78,12 +87,16 @@ export class Checkpoints {
 
   /** For the transport: makes a checkpoint durable (see `InvokeCall.onCheckpoint`). Never rejects. */
   async take(payload: string): Promise<string | undefined> {
-    const taken = await this.#afterEarlier(() => this.#takeOnce(this.#read(payload)))
+    const isAppend = payload.startsWith(STREAM_MARK)
+    const taken = await (isAppend
+      ? this.#append(payload.slice(STREAM_MARK.length))
+      : this.#afterEarlier(() => this.#takeOnce(this.#read(payload))))
     return taken.kind === 'stored' ? taken.ack : undefined
   }
 
   /** The same for a checkpoint over HTTP: one that cannot be read leaves the pass as it is. Never rejects. */
   takeOverHttp(payload: string): Promise<Taken> {
+    if (payload.startsWith(STREAM_MARK)) return this.#append(payload.slice(STREAM_MARK.length))
     return this.#afterEarlier(async () => {
       const checkpoint = this.#read(payload)
       const { reported } = checkpoint
@@ -123,6 +136,27 @@ export class Checkpoints {
 
   #read(payload: string): SentCheckpoint {
     return readCheckpoint(payload, this.#deps.active.sent?.negotiated)
+  }
+
+  /** Appends that come while a commit of the pass is under way are stored together after it. */
+  async #append(payload: string): Promise<Taken> {
+    const { streams, active, number } = this.#deps
+    this.#appends ??= new StreamAppends(streams, active, number)
+    const received = this.#appends.receive(payload)
+    this.#flush ??= this.#afterEarlier(() => this.#flushAppends())
+    const flushed = await this.#flush
+    return flushed.kind === 'stored' ? { kind: 'stored', ack: received.ack } : flushed
+  }
+
+  async #flushAppends(): Promise<Taken> {
+    this.#flush = undefined
+    const isStored = await this.#appends?.flush()
+    const { active } = this.#deps
+    // The run has ended: its streams too. What a late answer wrote is not kept.
+    const mayBeLate = isStored || (active.late ? await active.late.hasEnded : active.sent?.negotiated.cleanup)
+    if (mayBeLate) return { kind: 'stored', ack: '' }
+    this.hasEnded = true
+    return OBSOLETE
   }
 
   /** A seq that was taken before is a repeat, because its ack was lost: nothing of it is stored, whatever is in it. */

@@ -21,6 +21,7 @@ import type { MessagePermits } from './permits/message-permits.ts'
 import { RunPermits } from './permits/run-permits.ts'
 import type { RunnerPermit } from './permits/runner-permits.ts'
 import { Settlement } from './settlement.ts'
+import { StreamMerges } from './streams/stream-merges.ts'
 import { Suspects, type SuspectsDeps } from './suspects.ts'
 
 export interface DriverDeps
@@ -82,6 +83,7 @@ export class Driver implements Stoppable {
       settlement: new Settlement({
         ...deps,
         leaseAtCreation: () => this.leaseAtCreation(),
+        merges: new StreamMerges(deps),
         onSize: active => permits.engine.resize(active),
         isCurrent: active => this.#active.get(active.state.run.id) === active,
       }),

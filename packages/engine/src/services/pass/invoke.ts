@@ -16,6 +16,7 @@ import {
   INVOKE_TIMEOUT_FEATURE,
   MARKED_ANSWERS_FEATURE,
   STEP_POLICY_FEATURE,
+  STREAMS_FEATURE,
   WAIT_ORDER_FEATURE,
 } from '@perdure/protocol'
 import { runDeadline } from '../../domain/holds/timeouts.ts'
@@ -230,13 +231,15 @@ export class Invoker {
     return { ...outcome, error: { ...outcome.error, message }, loss: { together, suspects, ranMs } }
   }
 
-  /** Opens the pass for reports over HTTP, if its runner sends such, or asks for another pass by its token. */
+  /** Opens the pass for reports and streams over HTTP, if its runner sends such, or asks for another pass by its token. */
   #openFor(
     runner: Runner,
     active: ActiveRun,
     { reports, deadline }: { reports: PassReports; deadline: Deadline },
   ): OpenedPass | undefined {
-    const usesToken = knows(runner, HTTP_CHECKPOINTS_FEATURE) || knows(runner, ANOTHER_PASS_FEATURE)
+    const usesToken = [HTTP_CHECKPOINTS_FEATURE, ANOTHER_PASS_FEATURE, STREAMS_FEATURE].some(each =>
+      knows(runner, each),
+    )
     if (isConnectUrl(runner.url) || !usesToken) return undefined
     const { id: runId, namespace } = active.state.run
     const { abort } = active

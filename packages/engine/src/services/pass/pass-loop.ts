@@ -59,6 +59,9 @@ export class PassLoop {
     const { tracing, clock } = this.#deps
     active.span = tracing && startRunSpan(tracing, active.state.run, clock.now())
     try {
+      // Another engine, or this one before it was restarted, had it under way.
+      const { status } = active.state.run
+      if (!hasBegun && (status === 'running' || status === 'paused')) await this.#deps.settlement.withdrawLost(active)
       let hasNext = hasBegun || (await this.#admit(active))
       while (hasNext) hasNext = await this.#pass(active)
     } finally {
@@ -210,8 +213,10 @@ export class PassLoop {
     if (outcome === 'full') return this.#leaveForRoom(active, true)
     if (outcome === 'held') return this.#stopWith(active, () => holdForRunner(active.state, clock.now()))
     if (outcome === 'aborted') return this.#aborted(active)
-    const decided = await settlement.settle(active, assumptions =>
-      advance(active.state, outcome, this.#context(active, pass, assumptions)),
+    const decided = await settlement.settle(
+      active,
+      assumptions => advance(active.state, outcome, this.#context(active, pass, assumptions)),
+      { isLost: outcome.kind === 'transportFailed' },
     )
     if (active.releaseAnswer) releaseAnswer(active)
     // The run was ended a moment before the answer came.
@@ -265,6 +270,8 @@ export class PassLoop {
     return new Checkpoints({
       active,
       pass,
+      number: pass.number,
+      streams: this.#deps,
       clock,
       hasToEnd: () => isDraining() || permits.engine.mustLeave(active),
       context: assumptions => this.#context(active, pass, assumptions),
@@ -317,6 +324,7 @@ export class PassLoop {
   async #aborted(active: ActiveRun): Promise<boolean> {
     const { clock, settlement, isDraining } = this.#deps
     if (!(await settlement.reload(active))) return false
+    if (active.streams) await settlement.withdrawLost(active)
     if (isDraining()) return this.#stopWith(active, () => giveBack(active.state, clock.now(), { wasSent: true }))
     active.abort = new Interrupt()
     return this.#begin(active)

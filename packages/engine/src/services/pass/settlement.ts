@@ -2,13 +2,18 @@
 // each of its checkpoints.
 
 import type { Decision, Next } from '../../domain/model/decision.ts'
+import { StaleError } from '../../domain/model/errors.ts'
 import type { Assumptions } from '../../domain/run/assumptions.ts'
 import { RunState } from '../../domain/run/state.ts'
+import { followDecision, withdrawLost } from '../../domain/streams/follow.ts'
+import type { StreamsDraft } from '../../domain/streams/streams-draft.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import { recordStepSpans } from '../support/spans.ts'
 import type { ActiveRun } from './active-run.ts'
 import type { LeaseAtCreation } from './lease-at-creation.ts'
+import { loadStreams } from './streams/stream-appends.ts'
+import type { StreamMerges } from './streams/stream-merges.ts'
 
 /** A decision on a run, and whether another pass follows it at once. */
 export interface Decided {
@@ -20,6 +25,7 @@ export interface SettlementDeps extends Core {
   leaseAtCreation(): LeaseAtCreation
   /** Whether this is the run as the driver holds it now, and not one it held under an earlier lease. */
   isCurrent(active: ActiveRun): boolean
+  merges: Pick<StreamMerges, 'add'>
   /** The state of the run may have another size now. */
   onSize(active: ActiveRun): void
 }
@@ -31,10 +37,18 @@ export class Settlement {
     this.#deps = deps
   }
 
-  /** Commits what `decide` returns; undefined when the run is no longer this engine's. */
-  async settle<D extends Decided>(active: ActiveRun, decide: (assumptions: Assumptions) => D): Promise<D | undefined> {
-    const { store, limiter, catalog, announcer, leaseAtCreation, onSize } = this.#deps
+  /**
+   * Commits what `decide` returns, and what follows for the open chunks of the run's streams; undefined when the run is no longer this
+   * engine's. `ending`: the pass is over with it (domain/streams/follow).
+   */
+  async settle<D extends Decided>(
+    active: ActiveRun,
+    decide: (assumptions: Assumptions) => D,
+    ending?: { isLost: boolean },
+  ): Promise<D | undefined> {
+    const { store, limiter, catalog, announcer, clock, leaseAtCreation, onSize } = this.#deps
     const creation = leaseAtCreation()
+    let streams: StreamsDraft | undefined
     try {
       const decided = await decideAndCommit<D>({
         store,
@@ -45,7 +59,9 @@ export class Settlement {
         questions: ({ decision }) => decision.questions,
         unit: ({ decision }) => {
           creation.lease(decision.changes)
-          return decision
+          if (!active.streams) return decision
+          streams = followDecision(active.streams, decision, { now: clock.now(), ending })
+          return streams ? { ...decision, changes: [...decision.changes, ...streams.changes] } : decision
         },
         onStale: () => this.reload(active),
       })
@@ -54,11 +70,36 @@ export class Settlement {
       onSize(active)
       this.#trace(active, decided.decision)
       announcer.announce(decided.decision.changes)
+      if (streams) this.#apply(active, streams)
       creation.start()
       return decided
     } finally {
       creation.release()
     }
+  }
+
+  /** Withdraws the chunks of a pass that was lost with its engine, or aborted. */
+  async withdrawLost(active: ActiveRun): Promise<void> {
+    const { store, owner, clock } = this.#deps
+    const { id: runId } = active.state.run
+    const draft = withdrawLost(await loadStreams(store, active), active.state, clock.now())
+    if (!draft) return
+    try {
+      await store.commit({ guards: [{ type: 'leased', runId, owner }], changes: draft.changes })
+    } catch (error) {
+      active.streams = undefined
+      // The next commit of the run finds out that the lease is lost.
+      if (error instanceof StaleError) return
+      throw error
+    }
+    this.#apply(active, draft)
+  }
+
+  #apply(active: ActiveRun, draft: StreamsDraft): void {
+    const { announcer, merges } = this.#deps
+    announcer.announce(draft.changes)
+    for (const { name, first } of draft.closed) merges.add(active.state.run.id, name, first)
+    active.streams = draft.streams
   }
 
   /** Loads the run again after a lost race. False when it has ended or its lease is no longer this engine's. */

@@ -121,7 +121,12 @@ export class RelayHost {
     call.onCancellable = cancel => {
       hosted.cancelSoftly = cancel
     }
-    const onCheckpoint = (payload: string) => this.#checkpoint(id, hosted, payload)
+    let earlier: Promise<unknown> = Promise.resolve()
+    const onCheckpoint = (payload: string) => {
+      const stored = earlier.then(() => this.#checkpoint(id, hosted, payload))
+      earlier = stored.catch(() => undefined)
+      return stored
+    }
     this.#underWay++
     void this.#options.transport.invoke(checkpoints ? { ...call, onCheckpoint } : call).then(reply => {
       this.#underWay--
@@ -160,7 +165,7 @@ export class RelayHost {
     else this.#ended.add(id, false)
   }
 
-  /** Called one at a time. After a cancel, the transport no longer waits for the result. */
+  /** One at a time. After a cancel, the transport no longer waits for the result. */
   async #checkpoint(id: string, hosted: HostedCall, payload: string): Promise<string | undefined> {
     const no = ++this.#checkpointCount
     const answer = await new Promise<string>(settle => {

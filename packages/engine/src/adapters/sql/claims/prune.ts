@@ -15,12 +15,15 @@ import { query, type Work } from './transaction-work.ts'
 
 /** Ids in one statement. A shorter list repeats its last id, so that there is one statement to prepare. */
 const IDS_AT_ONCE = 50
-/** Steps, logs and frames that are removed with a batch of runs, roughly: one run of 10,000 steps is a batch of its own. */
+/** The tables whose rows belong to a run. */
+const OF_RUN = ['steps', 'logs', 'frames', 'stream_rows', 'streams', 'run_watches', 'run_attributes', 'given_run_ids']
+/** Steps, logs, frames and rows of streams that are removed with a batch of runs, roughly: one run of 10,000 steps is a batch of its own. */
 const ROWS_MAX = 1000
 
 const WEIGHT = `coalesce((SELECT max(idx) + 1 FROM steps WHERE run_id = runs.id), 0)
   + (SELECT count(*) FROM (SELECT 1 FROM logs WHERE run_id = runs.id LIMIT ${ROWS_MAX}) AS l)
-  + (SELECT count(*) FROM (SELECT 1 FROM frames WHERE run_id = runs.id LIMIT ${ROWS_MAX}) AS f)`
+  + (SELECT count(*) FROM (SELECT 1 FROM frames WHERE run_id = runs.id LIMIT ${ROWS_MAX}) AS f)
+  + (SELECT count(*) FROM (SELECT 1 FROM stream_rows WHERE run_id = runs.id LIMIT ${ROWS_MAX}) AS s)`
 /** A run stays as long as a run that cleans up after it needs its steps. */
 const NOT_CLEANED = `NOT EXISTS (SELECT 1 FROM runs AS cleanup
   WHERE cleanup.cleanup_of IS NOT NULL AND cleanup.cleanup_of = runs.id AND cleanup.finished_at IS NULL)`
@@ -181,8 +184,7 @@ function* pruneRuns(limit: number, next: (most: number) => Work<Row[]>): Work<{ 
       newest = Math.max(newest, finishedAt + 1)
     }
     if (ids.length === 0) break
-    for (const table of ['steps', 'logs', 'frames', 'run_watches', 'run_attributes', 'given_run_ids'])
-      yield* remove(table, 'run_id', ids)
+    for (const table of OF_RUN) yield* remove(table, 'run_id', ids)
     yield* forIds(`DELETE FROM flow_rows WHERE ${EARLY_CALLBACKS} AND key IN`, ids)
     yield* remove('payloads', 'id', ids)
     yield* forIds(KEEP_ENDS, ids)

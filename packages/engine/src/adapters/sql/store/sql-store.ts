@@ -26,6 +26,7 @@ import type {
   WaitsQuery,
 } from '../../../ports/store.ts'
 import type { Reads } from '../../../ports/store-reads.ts'
+import type { StreamReads } from '../../../ports/stream-reads.ts'
 import type { Task, UnitRequest } from '../batches/requests.ts'
 import { LANE_TABLES } from '../claims/lanes.ts'
 import type { Table } from '../description/table.ts'
@@ -35,6 +36,7 @@ import { lastAcceptedQuery } from '../reads/receiver-queries.ts'
 import { loadedRun, loadQueries } from '../reads/runs/run-queries.ts'
 import { ScanQueue } from '../reads/scan/scan-queue.ts'
 import { SqlReads } from '../reads/sql-reads.ts'
+import { SqlStreamReads } from '../reads/streams/sql-stream-reads.ts'
 import {
   pathsFromRow,
   type WatchersQuery,
@@ -67,6 +69,7 @@ export class SqlStore implements Store {
   #commits = 0
   readonly #stale = Object.fromEntries(GUARD_TYPES.map(type => [type, 0])) as StoreStats['stale']
   readonly admin: Admin
+  readonly streams: StreamReads
   readonly times?: StoreTimes
 
   constructor(database: Database, times?: StoreTimes) {
@@ -74,6 +77,7 @@ export class SqlStore implements Store {
     this.#scans = new ScanQueue((queries, signal) => database.scan(queries, signal), database.scansAtOnce)
     if (times) this.times = times
     this.admin = new SqlAdmin(database)
+    this.streams = new SqlStreamReads(queries => database.read(queries))
   }
 
   stats(): StoreStats {

@@ -18,6 +18,7 @@ import { PAYLOADS } from './payloads.ts'
 import { APPS, KEPT_PAUSES, RUNNERS, STEP_LIMITS, WORKFLOWS } from './registry.ts'
 import { RUN_ATTRIBUTES, RUN_WATCHES, RUNS } from './runs.ts'
 import { STEPS } from './steps.ts'
+import { STREAM_ROWS, STREAMS } from './streams/streams.ts'
 import { ENDPOINTS, RECEIVERS } from './webhooks.ts'
 import { WORKFLOW_DEFINITIONS } from './workflow-definitions.ts'
 
@@ -29,6 +30,8 @@ export const TABLES: readonly TableSchema[] = [
   STEPS,
   FRAMES,
   LOGS,
+  STREAMS,
+  STREAM_ROWS,
   EVENTS,
   DELIVERED_EVENTS,
   DEDUPES,

@@ -29,6 +29,7 @@ import { LOGS } from '../tables/logs.ts'
 import { APPS, RUNNERS, runnerKey, STEP_LIMITS, WORKFLOWS } from '../tables/registry.ts'
 import { RUN_WATCHES, RUNS, type RunWatch } from '../tables/runs.ts'
 import { STEPS } from '../tables/steps.ts'
+import { STREAM_ROWS, STREAMS } from '../tables/streams/streams.ts'
 import { ENDPOINTS, RECEIVERS } from '../tables/webhooks.ts'
 import { WORKFLOW_DEFINITIONS } from '../tables/workflow-definitions.ts'
 import { FORGOTTEN_PER_TURN } from './fair-turns.ts'
@@ -66,6 +67,8 @@ const ERASE_OWN = [
   'erase.attributes',
   'erase.logs',
   'erase.frames',
+  'erase.streamRows',
+  'erase.streams',
   'watch.delete',
   'erase.callbacks',
   'erase.signals',
@@ -189,6 +192,16 @@ const APPENDS: {
     appendRow(to, 'attempt.insert', ATTEMPTS, attempt)
     if (!counted) return
     for (const key of rollupKeysOf(counted)) appendOperation(to, 'post.count', ...key)
+  },
+  'stream.written': (to, { head, rows, before }) => {
+    if (before === undefined) appendRow(to, 'stream.insert', STREAMS, head)
+    else appendMove(to, 'stream.update', { table: STREAMS, object: head, key: [head.runId, head.name, before] })
+    for (const row of rows) appendRow(to, 'streamRow.insert', STREAM_ROWS, row)
+  },
+  'stream.merged': (to, { runId, name, n, end }) => {
+    const rows = [runId, name, n, end]
+    appendOperation(to, 'streamRows.merge', ...rows, ...rows, runId, name, n)
+    appendOperation(to, 'streamRows.drop', ...rows)
   },
   'app.seen': (to, { app }) => appendRow(to, 'app.insert', APPS, app),
   'runner.registered': (to, { runner }) => appendRow(to, 'runner.put', RUNNERS, runner),

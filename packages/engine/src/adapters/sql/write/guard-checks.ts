@@ -52,6 +52,7 @@ export const LIVE_RUNS = {
 
 export const GUARD_CHECKS = {
   run: value('fence', 'runs WHERE id = ?'),
+  leased: value('lease_owner', 'runs WHERE id = ?'),
   steps: none('steps WHERE run_id = ? AND seq > ?i'),
   delivery: value('fence', 'deliveries WHERE id = ?'),
   endpoint: value('version', 'webhook_endpoints WHERE id = ?'),
@@ -115,6 +116,7 @@ export function appendCheck(to: Value[], guard: Guard): void {
 
 const APPENDS: { [Type in Guard['type']]: (to: Value[], guard: Extract<Guard, { type: Type }>) => void } = {
   run: (to, { runId, fence }) => check(to, 'run', [runId], fence),
+  leased: (to, { runId, owner }) => check(to, 'leased', [runId], owner),
   steps: (to, { runId, seq }) => check(to, 'steps', [runId, seq]),
   delivery: (to, { deliveryId, fence }) => check(to, 'delivery', [deliveryId], fence),
   endpoint: (to, { id, version }) => check(to, 'endpoint', [id], version),

@@ -24,6 +24,7 @@ import { APPS, RUNNERS, STEP_LIMITS, WORKFLOWS } from '../tables/registry.ts'
 import { FOLLOWS_RUN_OF_EVENT, NEWEST_OF_CHAIN, RUN_WATCHES, RUNS } from '../tables/runs.ts'
 import { FINAL_STATUSES } from '../tables/statuses.ts'
 import { STEPS, WAITS_FOR_RUN } from '../tables/steps.ts'
+import { MERGE_OPERATIONS, STREAM_ROWS, STREAMS } from '../tables/streams/streams.ts'
 import { ENDPOINTS, RECEIVERS } from '../tables/webhooks.ts'
 import { WORKFLOW_DEFINITIONS } from '../tables/workflow-definitions.ts'
 import { firstInQueue, NEXT_FOR_SLOT, TURN_OPERATIONS } from './fair-turns.ts'
@@ -153,6 +154,8 @@ export const OPERATIONS = {
   'erase.attributes': 'DELETE FROM run_attributes WHERE run_id = ?',
   'erase.logs': 'DELETE FROM logs WHERE run_id = ?',
   'erase.frames': 'DELETE FROM frames WHERE run_id = ?',
+  'erase.streamRows': 'DELETE FROM stream_rows WHERE run_id = ?',
+  'erase.streams': 'DELETE FROM streams WHERE run_id = ?',
   'erase.callbacks': `DELETE FROM flow_rows WHERE ${EARLY_CALLBACKS} AND key = ?`,
   'erase.signals': 'UPDATE events SET data = NULL, answer = NULL, erased = 1 WHERE run_id = ?',
   'erase.input': 'DELETE FROM payloads WHERE id = ?',
@@ -186,6 +189,10 @@ export const OPERATIONS = {
   'frame.insert': insert(FRAMES),
   'log.insert': insert(LOGS, 'ON CONFLICT (run_id, dedupe) DO NOTHING'),
   'event.insert': insert(EVENTS, ONCE),
+  'stream.insert': insert(STREAMS),
+  'stream.update': `UPDATE streams SET ${assignMoving(STREAMS)} WHERE run_id = ? AND name = ? AND next = ?i`,
+  'streamRow.insert': insert(STREAM_ROWS),
+  ...MERGE_OPERATIONS,
   'dedupe.claim': upsert(DEDUPES),
   'delivery.insert': insert(DELIVERIES, ONCE),
   'delivery.update': `UPDATE deliveries SET ${assignMoving(DELIVERIES)} WHERE id = ?`,
@@ -259,6 +266,7 @@ export const MUST_CHANGE: ReadonlySet<OperationName> = new Set([
   'step.update',
   'step.answerLate',
   'delivery.update',
+  'stream.update',
 ])
 
 /**

@@ -2,7 +2,9 @@
 // (docs/concepts.md#timeline-and-streams).
 
 import { operations } from '@perdure/protocol/operations'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
+import { offsetOf } from '../../../domain/streams/messages.ts'
+import { shownRunId } from '../../../domain/text/ids.ts'
 import { timestamp } from '../../../domain/text/timestamp.ts'
 import type { RunUpdate } from '../../../domain/view/run-updates.ts'
 import { progressFrame, progressText } from '../../../domain/view/timeline-frames.ts'
@@ -16,14 +18,16 @@ import { BulkFeeds, type BulkState } from '../../live/bulk-feed.ts'
 import type { RunFeed, RunFeeds } from '../../live/run-feed.ts'
 import { RunReader } from '../../live/run-reader.ts'
 import { SseStream, sseMessage } from '../../live/sse.ts'
+import type { StreamFeed, StreamFeeds, StreamPart } from '../../live/stream-feed.ts'
 import { Timeline } from '../../live/timeline.ts'
 import { TopicGroups } from '../../live/topic-groups.ts'
 import { isId, notFound } from '../../request/query.ts'
 import { eventMessage } from '../event/namespace-streams.ts'
 import { presentBulk } from '../run/bulk.ts'
 import { updateFrame } from '../run/present.ts'
+import { sendParts } from '../run-streams/stream-sender.ts'
 import { deliveryFrame } from '../webhook/deliveries.ts'
-import { type Positions, readTopics } from './stream-topics.ts'
+import { type Positions, readTopics, type StreamTopic } from './stream-topics.ts'
 
 /** The timeline of one run on the stream. */
 interface OpenRun {
@@ -32,7 +36,18 @@ interface OpenRun {
   firstPage: TimelinePage
 }
 
-export function topicStreamRoute(app: FastifyInstance, context: HttpContext, feeds: RunFeeds): void {
+/** An output stream on the stream. */
+interface OpenOutput {
+  topic: StreamTopic
+  feed: StreamFeed
+}
+
+interface Feeds {
+  runFeeds: RunFeeds
+  streamFeeds: StreamFeeds
+}
+
+export function topicStreamRoute(app: FastifyInstance, context: HttpContext, { runFeeds, streamFeeds }: Feeds): void {
   const { deps, limits } = context
   const encoders = { run: runMessage, progress: progressMessage, event: eventMessage, delivery: deliveryMessage }
   const groups = new TopicGroups({ live: deps.live, clock: deps.clock, encoders })
@@ -45,15 +60,21 @@ export function topicStreamRoute(app: FastifyInstance, context: HttpContext, fee
   })
 
   mount(app, context, operations.streamTopics, async (request, reply, query) => {
-    const { topics, positions, bulkIds } = readTopics(query.topics)
+    const { topics, positions, streams, bulkIds } = readTopics(query.topics)
     const { actor } = request
     const { namespace } = actor
     // Throws `not_found` for one that does not exist.
     for (const id of bulkIds) await deps.bulk.read(namespace, isId(id) ? id : '')
-    const runs = await openRuns(context, feeds, { namespace, positions })
+    const runs = await openRuns(context, runFeeds, { namespace, positions })
+    const outputs = await openOutputs(context, streamFeeds, { namespace, streams }).catch(error => {
+      for (const { feed } of runs) feed.leave()
+      throw error
+    })
+    const over = new AbortController()
     let leave = (): void => {}
     const onEnd = (): void => {
       leave()
+      over.abort()
       for (const { reader } of runs) reader.stop()
     }
     try {
@@ -69,27 +90,19 @@ export function topicStreamRoute(app: FastifyInstance, context: HttpContext, fee
         for (const leaveBulk of leaveBulks) leaveBulk()
         deps.live.topicStreams--
       }
-      await sendRuns(context, request, { stream, runs })
-    } finally {
-      for (const { feed } of runs) feed.leave()
-    }
-  })
-}
-
-/** Sends the timelines until each run has ended. Afterwards the stream stays open for its other topics. */
-async function sendRuns(
-  { deps }: HttpContext,
-  request: FastifyRequest,
-  { stream, runs }: { stream: SseStream; runs: readonly OpenRun[] },
-): Promise<void> {
-  await Promise.all(
-    runs.map(({ reader, firstPage }) =>
-      reader.send(stream, firstPage).catch(err => {
+      await Promise.all([
+        ...runs.map(({ reader, firstPage }) => reader.send(stream, firstPage)),
+        ...outputs.map(({ topic, feed }) =>
+          sendParts({ feed, from: topic.from, signal: over.signal }, part => stream.write(outputMessage(topic, part))),
+        ),
+      ]).catch(err => {
         deps.log.error({ err, requestId: request.id }, 'stream failed')
         stream.abort()
-      }),
-    ),
-  )
+      })
+    } finally {
+      for (const { feed } of [...runs, ...outputs]) feed.leave()
+    }
+  })
 }
 
 /** Reads the first page of each run; throws `not_found` naming one that does not exist. */
@@ -123,6 +136,30 @@ async function openRuns(
     throw error
   }
   return opened
+}
+
+/** Enters the feed of each output stream; throws `not_found` naming a run that does not exist. */
+async function openOutputs(
+  { deps }: HttpContext,
+  feeds: StreamFeeds,
+  { namespace, streams }: { namespace: string; streams: readonly StreamTopic[] },
+): Promise<OpenOutput[]> {
+  if (streams.length === 0) return []
+  const unusable = streams.find(({ runId }) => !isId(runId))
+  if (unusable) throw notFound(`run ${unusable.runId}`)
+  const reads = deps.store.in(namespace)
+  const stored = await reads.storedIds(streams.map(({ runId }) => runId))
+  for (const [i, { runId }] of streams.entries())
+    if (!(await reads.status(stored[i] as string))) throw notFound(`run ${runId}`)
+  return streams.map(({ name, from }, i) => {
+    const runId = stored[i] as string
+    return { topic: { runId, name, from }, feed: feeds.enter({ namespace, runId, name }) }
+  })
+}
+
+function outputMessage({ runId, name }: StreamTopic, { text, next }: StreamPart): Buffer {
+  const head = JSON.stringify({ kind: 'stream', runId: shownRunId(runId), name, offset: offsetOf(next) })
+  return Buffer.from(sseMessage({ event: 'stream', data: `${head.slice(0, -1)},"messages":${text}}` }))
 }
 
 function runMessage(update: RunUpdate): string {

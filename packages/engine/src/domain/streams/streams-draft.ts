@@ -1,0 +1,178 @@
+// Decides what is written to the output streams of a run: appends of its steps, and rollbacks of chunks that do not count any more.
+// The draft leaves the heads that it starts from as they are; they are replaced once its changes are durable.
+
+import { STREAM_BYTES_MAX, STREAM_CHUNKS_MAX, STREAMS_OF_RUN_MAX } from '@perdure/protocol'
+import type { Change } from '../model/change.ts'
+import type { OpenPart, RollbackReason, StreamHead, StreamRow } from '../model/stream/stream.ts'
+import { type Append, type Refusal, tooLarge } from './append.ts'
+
+/** The streams of a run, by name. */
+export type Streams = ReadonlyMap<string, StreamHead>
+
+/** A stream may have this many times its bounds with what was withdrawn. */
+const WITHDRAWN_FACTOR = 4
+
+/** The execution of a step that appends. */
+export interface Execution {
+  pass: number
+  attempt: number
+}
+
+interface Written {
+  head: StreamHead
+  /** `next` of the stored head; absent: the stream is new. */
+  before: number | undefined
+  rows: StreamRow[]
+}
+
+export class StreamsDraft {
+  /** Chunks that are settled or withdrawn with the changes: rows from the first of them on may be merged. */
+  readonly closed: { name: string; first: number }[] = []
+  readonly #runId: string
+  readonly #base: Streams
+  readonly #now: number
+  readonly #written = new Map<string, Written>()
+
+  constructor(runId: string, base: Streams, now: number) {
+    this.#runId = runId
+    this.#base = base
+    this.#now = now
+  }
+
+  /** Appends the chunks, or returns why not. Chunks of an earlier execution of the step are withdrawn first: it was lost. */
+  append(sent: Append, { pass, attempt }: Execution): Refusal | undefined {
+    const { stepId, step, name } = sent
+    const refusal = this.#overBounds(sent)
+    if (refusal) return refusal
+    const earlier = this.#head(name)?.open.find(({ id }) => id === stepId)
+    if (earlier && earlier.pass !== pass) this.#rollBack(name, earlier, 'lost')
+    const written = this.#write(name)
+    const { head } = written
+    this.#add(written, { step, attempt, chunks: sent.chunks })
+    const own = head.open.find(({ id }) => id === stepId)
+    const part = own ?? { id: stepId, step, attempt, pass, first: head.next, chunks: 0, bytes: 0 }
+    const grown = { ...part, chunks: part.chunks + sent.chunks.length, bytes: part.bytes + sent.bytes }
+    written.head = {
+      ...head,
+      next: head.next + sent.chunks.length,
+      chunks: head.chunks + sent.chunks.length,
+      bytes: head.bytes + sent.bytes,
+      allChunks: head.allChunks + sent.chunks.length,
+      allBytes: head.allBytes + sent.bytes,
+      lastAt: this.#now,
+      open: own ? head.open.map(one => (one === own ? grown : one)) : [...head.open, grown],
+    }
+    return undefined
+  }
+
+  /** Withdraws the open chunks that `isMeant` selects, in every stream. */
+  rollBack(reason: RollbackReason, isMeant: (part: OpenPart) => boolean): void {
+    for (const name of this.#base.keys())
+      for (const part of this.#head(name)?.open ?? []) if (isMeant(part)) this.#rollBack(name, part, reason)
+  }
+
+  /** The open chunks that `isMeant` selects count for good. */
+  settle(isMeant: (part: OpenPart) => boolean): void {
+    for (const name of this.#base.keys()) {
+      const head = this.#head(name)
+      if (!head?.open.some(isMeant)) continue
+      for (const { first } of head.open.filter(isMeant)) this.closed.push({ name, first })
+      this.#write(name).head = { ...head, open: head.open.filter(part => !isMeant(part)) }
+    }
+  }
+
+  get changes(): Change[] {
+    return [...this.#written.values()].map(({ head, before, rows }) => ({
+      type: 'stream.written',
+      head,
+      rows,
+      ...(before !== undefined && { before }),
+    }))
+  }
+
+  /** The streams once the changes are durable. */
+  get streams(): Streams {
+    const streams = new Map(this.#base)
+    for (const [name, { head }] of this.#written) streams.set(name, head)
+    return streams
+  }
+
+  #head(name: string): StreamHead | undefined {
+    return this.#written.get(name)?.head ?? this.#base.get(name)
+  }
+
+  #write(name: string): Written {
+    const known = this.#written.get(name)
+    if (known) return known
+    const stored = this.#base.get(name)
+    const written = { head: stored ?? this.#newHead(name), before: stored?.next, rows: [] }
+    this.#written.set(name, written)
+    return written
+  }
+
+  #newHead(name: string): StreamHead {
+    const none = { next: 0, chunks: 0, bytes: 0, allChunks: 0, allBytes: 0 }
+    return { runId: this.#runId, name, ...none, firstAt: this.#now, lastAt: this.#now, open: [] }
+  }
+
+  /** Chunks that follow those of the same execution share their row. */
+  #add(written: Written, { step, attempt, chunks }: Pick<Append, 'step' | 'chunks'> & { attempt: number }): void {
+    const text = chunks.join(',')
+    const last = written.rows.at(-1)
+    if (last?.chunks !== undefined && last.step === step && last.attempt === attempt) {
+      last.chunks += `,${text}`
+      last.count += chunks.length
+      return
+    }
+    const { next: n, name } = written.head
+    written.rows.push({ runId: this.#runId, name, n, count: chunks.length, step, attempt, at: this.#now, chunks: text })
+  }
+
+  #rollBack(name: string, part: OpenPart, reason: RollbackReason): void {
+    const written = this.#write(name)
+    const { head } = written
+    const { step, attempt, first: rollback } = part
+    this.closed.push({ name, first: part.first })
+    written.rows.push({
+      runId: this.#runId,
+      name,
+      n: head.next,
+      count: 1,
+      step,
+      attempt,
+      at: this.#now,
+      rollback,
+      reason,
+    })
+    written.head = {
+      ...head,
+      next: head.next + 1,
+      chunks: head.chunks - part.chunks,
+      bytes: head.bytes - part.bytes,
+      lastAt: this.#now,
+      open: head.open.filter(one => one !== part),
+    }
+  }
+
+  #overBounds({ name, chunks, bytes }: Append): Refusal | undefined {
+    const head = this.#head(name)
+    if (!head) {
+      const count = new Set([...this.#base.keys(), ...this.#written.keys()]).size
+      if (count < STREAMS_OF_RUN_MAX) return undefined
+      return tooLarge(`stream "${name}" would be one more than the ${STREAMS_OF_RUN_MAX} streams that a run may have`)
+    }
+    const counted = { chunks: head.chunks + chunks.length, bytes: head.bytes + bytes }
+    const all = { chunks: head.allChunks + chunks.length, bytes: head.allBytes + bytes }
+    if (counted.chunks > STREAM_CHUNKS_MAX) return over(name, `${STREAM_CHUNKS_MAX} chunks`)
+    if (counted.bytes > STREAM_BYTES_MAX) return over(name, `${STREAM_BYTES_MAX} bytes`)
+    if (all.chunks > WITHDRAWN_FACTOR * STREAM_CHUNKS_MAX)
+      return over(name, `${WITHDRAWN_FACTOR * STREAM_CHUNKS_MAX} chunks with those that were withdrawn`)
+    if (all.bytes > WITHDRAWN_FACTOR * STREAM_BYTES_MAX)
+      return over(name, `${WITHDRAWN_FACTOR * STREAM_BYTES_MAX} bytes with what was withdrawn`)
+    return undefined
+  }
+}
+
+function over(name: string, bound: string): Refusal {
+  return tooLarge(`stream "${name}" would be over its bound of ${bound}`)
+}
