@@ -7,6 +7,7 @@ export type * from './middleware/middleware.ts'
 export type { RaceBranch, RaceResult } from './run/branch.ts'
 export { Cancellation } from './run/cancellation.ts'
 export type { Logger } from './run/logger.ts'
+export type { OutputStream, StreamSource } from './run/output-stream.ts'
 export type * from './run/run-context.ts'
 export {
   createHandler,
@@ -25,6 +26,7 @@ export {
 } from './runner/registration.ts'
 export { createFetchHandler, type FetchHandler } from './serve/fetch.ts'
 export { RetryAfterError, type RunFailure, StepFailedError, StepTimeoutError } from './wire/errors.ts'
+export { StreamLimitError, StreamUnavailableError } from './wire/stream-errors.ts'
 export {
   type Budget,
   type CollectingWorkflowOptions,

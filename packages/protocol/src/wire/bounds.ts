@@ -64,11 +64,11 @@ export const CONNECT_CONCURRENCY_MAX = 100_000
 export const ATTRIBUTES_MAX = 32
 export const ATTRIBUTE_KEY_CHARS_MAX = 64
 export const ATTRIBUTE_VALUE_CHARS_MAX = 256
-/** Names of attributes, of budgets and of output streams. */
+/** Names of attributes and of budgets. */
 export const ATTRIBUTE_KEY_PATTERN = `^[A-Za-z0-9_.-]{1,${ATTRIBUTE_KEY_CHARS_MAX}}$`
 
-/** Bounds of output streams (`docs/wire-protocol.md#output-streams`): the name, and the JSON text of a chunk in bytes of UTF-8. */
-export const STREAM_NAME_PATTERN = ATTRIBUTE_KEY_PATTERN
+/** Bounds of output streams (`docs/wire-protocol.md#output-streams`): the name, which is part of paths, and the JSON text of a chunk in bytes of UTF-8. */
+export const STREAM_NAME_PATTERN = `^(?!\\.+$)[A-Za-z0-9_.-]{1,${ATTRIBUTE_KEY_CHARS_MAX}}$`
 export const STREAM_CHUNK_BYTES_MAX = 64 * 1024
 /** Most streams of a run. */
 export const STREAMS_OF_RUN_MAX = 64

@@ -17,6 +17,7 @@ it('an append and its acknowledgement may have further members', () => {
 it.each([
   { name: '' },
   { name: 'a b' },
+  { name: '..' },
   { name: 'a'.repeat(65) },
   { seq: 0 },
   { seq: 1.5 },

@@ -3,6 +3,7 @@
 
 import { type CheckpointReport, checkpointPayload } from '../pass/checkpoints.ts'
 import type { Answer } from '../replay/answer.ts'
+import { type Append, appendText } from '../stream/outlet.ts'
 
 /** A received frame. Its type and id are checked, its payload is not. */
 export interface IncomingFrame {
@@ -42,6 +43,10 @@ export function resultText(id: string, { status, body }: Answer): string {
 
 export function checkpointText(id: string, seq: number, report: CheckpointReport): string {
   return `{"type":"invoke.checkpoint","id":${JSON.stringify(id)},"payload":${checkpointPayload(seq, report)}}`
+}
+
+export function streamText(id: string, append: Append): string {
+  return `{"type":"invoke.stream","id":${JSON.stringify(id)},"payload":${appendText(append)}}`
 }
 
 export function againText(id: string, asked: { runId: string; settled: number }): string {

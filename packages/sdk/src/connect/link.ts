@@ -171,6 +171,9 @@ export class Link implements Outlet {
       case 'checkpoint.ack':
         passes.checkpointAcknowledged(id, payload)
         break
+      case 'stream.ack':
+        passes.appendAcknowledged(id, payload)
+        break
       case 'again.ack':
         passes.asks.acknowledged(id)
         break

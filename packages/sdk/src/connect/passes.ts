@@ -10,6 +10,7 @@ import { deferred } from '../run/deferred.ts'
 import type { Handler } from '../runner/handler.ts'
 import { Asks } from './asks.ts'
 import { checkpointText, fieldOf, type Outlet, resultText } from './frames.ts'
+import { StreamAppends } from './stream-appends.ts'
 
 /** Most characters kept of results that the engine has not acknowledged. Above it the oldest results are dropped. */
 const UNACKNOWLEDGED_CHARS_MAX = 64 * 1024 * 1024
@@ -33,6 +34,8 @@ interface PassUnderWay {
   /** By seq, in ascending order. */
   readonly checkpoints: Map<number, PendingCheckpoint>
   checkpointCount: number
+  /** Made when a step writes to an output stream. */
+  appends?: StreamAppends
   /** The engine takes an answer after the end of the run. */
   readonly mayBeLate: boolean
   /** Set while the pass is cancelled, and may still answer. */
@@ -82,6 +85,10 @@ export class Passes {
       checkpoint: checkpoints ? checkpoint : undefined,
       running: checkpoints ? { afterMs: RUNNING_AFTER_MS, tell: fieldsTo(checkpoint) } : undefined,
       ask: this.#askOf(outlet),
+      streams: () => {
+        pass.appends ??= new StreamAppends(id, outlet)
+        return pass.appends
+      },
     }
     this.#handler.invoke(request, options).then(answer => this.#ended(pass, answer))
   }
@@ -121,6 +128,11 @@ export class Passes {
     pending.resolve(receipt as CheckpointReceipt)
   }
 
+  /** The engine has stored or refused an append to an output stream. */
+  appendAcknowledged(id: string, payload: unknown): void {
+    this.#running.get(id)?.appends?.acknowledged(payload)
+  }
+
   /** The engine has the result. */
   acknowledged(id: string): void {
     const result = this.#results.get(id)
@@ -142,6 +154,7 @@ export class Passes {
     for (const pass of this.#running.values()) {
       if (pass.outlet !== outlet) continue
       for (const { frame } of pass.checkpoints.values()) frames.push(frame)
+      if (pass.appends) frames.push(...pass.appends.unacknowledged)
     }
     for (const result of this.#results.values()) if (result.outlet === outlet) frames.push(...result.frames)
     frames.push(...this.asks.unacknowledged(outlet))

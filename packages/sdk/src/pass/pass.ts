@@ -62,7 +62,7 @@ export class Pass {
   readonly #ahead = new Map<string, MemoEntry>()
   #checkIsScheduled = false
   #progress: ProgressTimer | undefined
-  readonly #timers: PassTimers
+  readonly timers: PassTimers
   readonly #hold: Hold | undefined
   /** Why the callbacks that ran at the end of the pass, at its deadline, were given up; undefined if none was. */
   overdue: Error | undefined
@@ -76,7 +76,7 @@ export class Pass {
     this.#checkpoints = checkpoints
     this.#handsOver = handsOver
     this.#hold = options.hold
-    this.#timers = new PassTimers(options, this.#discoveries, ms => this.#expire(ms))
+    this.timers = new PassTimers(options, this.#discoveries, ms => this.#expire(ms))
   }
 
   /** Whether the pass has ended. Steps called later are not part of it. */
@@ -123,7 +123,7 @@ export class Pass {
       result => (this.ended ? this.onLate?.() : this.#returned(result)),
       error => (this.ended ? this.onLate?.() : this.#threw(error)),
     )
-    if (!this.#checkIsScheduled) setImmediate(() => !this.ended && this.#timers.watch())
+    if (!this.#checkIsScheduled) setImmediate(() => !this.ended && this.timers.watch())
     return ended
   }
 
@@ -257,7 +257,7 @@ export class Pass {
     setImmediate(() => {
       this.#checkIsScheduled = false
       if (this.ended) return
-      this.#timers.watch()
+      this.timers.watch()
       if (this.#settled || this.#stopped || this.#handOver() || this.#report()) return
       if (this.#isBusy || (this.#memo.outstanding === 0 && this.#ahead.size === 0)) return
       if (this.#activityCount !== activityCount && this.#held.length === 0) this.#checkNextTurn()
@@ -301,7 +301,7 @@ export class Pass {
     checkpoints.report(this.#discoveries).then(
       ({ settlements, stop }) => {
         if (this.ended) return
-        this.#timers.restart()
+        this.timers.restart()
         const isAsGot = this.#storedAhead(settlements)
         if (stop || !isAsGot) this.#stop()
         else if (this.#settled?.kind !== 'threw') for (const start of this.#held.splice(0)) this.#start(start)
@@ -353,7 +353,7 @@ export class Pass {
     if (settled.kind === 'threw') this.#memo.close()
     else this.#memo.keepNewestCalls()
     this.#onActivity()
-    if (!this.ended) this.#timers.watch()
+    if (!this.ended) this.timers.watch()
   }
 
   #conclude(): void {
@@ -389,7 +389,7 @@ export class Pass {
   }
 
   #finish(outcome: Outcome): void {
-    this.#timers.stop()
+    this.timers.stop()
     this.#progress?.stop()
     this.#hold?.stop()
     this.#memo.close()

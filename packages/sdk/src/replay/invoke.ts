@@ -21,6 +21,7 @@ import type { WorkflowEvent } from '../run/run-context.ts'
 import { RunReport } from '../run/run-report.ts'
 import { type RunnerLog, toConsole } from '../run/runner-log.ts'
 import { newMemory, type RunnerMemory } from '../run/runner-memory.ts'
+import type { OutletOf } from '../stream/outlet.ts'
 import { failedStepOf, reviveError, textOf } from '../wire/errors.ts'
 import type { Workflow } from '../workflow/workflow.ts'
 import { withinTrace } from './active-trace.ts'
@@ -50,6 +51,8 @@ export interface InvokeOptions {
   now?: (() => number) | undefined
   /** The state that the runner keeps from pass to pass. */
   memory?: RunnerMemory | undefined
+  /** Where the chunks of output streams go. Without it they are dropped. */
+  streams?: OutletOf | undefined
   /** Asks the engine for another pass of a run whose handler goes on after the answer. */
   ask?: AskForPass | undefined
 }
@@ -67,6 +70,7 @@ export async function invoke(
     log = toConsole,
     now = Date.now,
     memory = newMemory(),
+    streams,
     ask,
   }: InvokeOptions = {},
 ): Promise<Answer> {
@@ -92,7 +96,6 @@ export async function invoke(
     timeoutMs: ctx.invokeTimeoutMs,
   })
   const chain = chainOf(middleware, workflow.middleware)
-  const beganAt = ctx.features?.includes(STEP_TIMES_FEATURE) ? performance.now() : undefined
   const onStray = (stray: unknown) => tellOfStray(stray, { logs, ctx, log })
   const environment: PassEnvironment = {
     pass,
@@ -105,7 +108,8 @@ export async function invoke(
     run: {},
     policy: workflow.registration.retry,
     callbacks: memory.callbacks,
-    beganAt,
+    beganAt: ctx.features?.includes(STEP_TIMES_FEATURE) ? performance.now() : undefined,
+    outletOf: streams,
     onStray,
     now,
   }

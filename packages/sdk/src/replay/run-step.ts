@@ -1,7 +1,14 @@
 // Runs the callback of a `step.run` with its context and log scope, and encodes its opcode. Called by the step tools.
 
 import type { OutputPlace } from '@perdure/client'
-import { type InvokeContext, MEMO_ATTEMPT_FEATURE, type RetryPolicy, STEP_ATTEMPTS_DEFAULT } from '@perdure/protocol'
+import {
+  type InvokeContext,
+  MEMO_ATTEMPT_FEATURE,
+  positionalStepId,
+  type RetryPolicy,
+  STEP_ATTEMPTS_DEFAULT,
+  STREAMS_FEATURE,
+} from '@perdure/protocol'
 import type { MiddlewareChain } from '../middleware/chain.ts'
 import type { RunningCallback } from '../pass/discoveries.ts'
 import { type EncodedOpcode, encodeOpcode } from '../pass/opcode.ts'
@@ -12,17 +19,20 @@ import { blockedMsSince, stepBegins } from '../run/blocked-loop.ts'
 import type { Cancellation } from '../run/cancellation.ts'
 import { type LogBuffer, type LogScope, stepLogScope } from '../run/log-buffer.ts'
 import { createLogger, type Logger } from '../run/logger.ts'
+import type { OutputStream } from '../run/output-stream.ts'
 import type { StepContext } from '../run/run-context.ts'
 import type { RunReport } from '../run/run-report.ts'
 import type { CallbacksUnderWay } from '../run/runner-memory.ts'
 import { type Amounts, Spent } from '../run/spent.ts'
+import type { OutletOf } from '../stream/outlet.ts'
+import { StepStreams } from '../stream/step-streams.ts'
 import { placed } from '../wire/error-place.ts'
 import { isNonRetriable, retryAfterMsOf, toStepError } from '../wire/errors.ts'
 import { encodePayload } from '../wire/json.ts'
 import type { Rollback, StepRunOptions } from '../workflow/workflow.ts'
 import { sentRetry } from './step-options.ts'
 import { StepTimeout } from './step-timeout.ts'
-import { warnOfBlock, warnOfLoss } from './warnings.ts'
+import { warnOfBlock, warnOfDroppedChunks, warnOfLoss } from './warnings.ts'
 
 /** The objects that the parts of one pass share. Built by invoke.ts. */
 export interface PassEnvironment {
@@ -43,6 +53,8 @@ export interface PassEnvironment {
   readonly eventName: string
   /** The time that `ctx.now()` stores. */
   readonly now: () => number
+  /** Where the chunks of output streams go. */
+  readonly outletOf: OutletOf | undefined
   /** Takes a rejection that nothing awaits. */
   readonly onStray: (error: unknown) => void
   /** Takes the rollbacks of the steps that the handler calls, by hashed id; undefined unless they are looked for. */
@@ -69,8 +81,8 @@ interface StepCall {
   options: StepRunOptions | undefined
 }
 
-/** The amounts that callbacks under way spend. */
-const SPENT_BY = new WeakMap<Promise<unknown>, Spent>()
+/** The attempts that began the callbacks under way. */
+const BEGUN_BY = new WeakMap<Promise<unknown>, StepAttempt>()
 
 class StepAttempt implements RunningCallback {
   readonly id: StepId
@@ -80,6 +92,8 @@ class StepAttempt implements RunningCallback {
   readonly #options: StepRunOptions | undefined
   /** The amounts that the callback spends, until the attempt reports them. */
   readonly spent: Spent
+  /** Made when the callback asks for a stream. */
+  #streams: StepStreams | undefined
   #isOver = false
   /** Aborts the attempt alone; made when the callback asks for its signal, or when it is aborted. */
   #own: AbortController | undefined
@@ -94,6 +108,7 @@ class StepAttempt implements RunningCallback {
 
   giveUp(error: Error): EncodedOpcode {
     this.#isOver = true
+    this.#streams?.end(error)
     return this.#failed(error)
   }
 
@@ -109,6 +124,42 @@ class StepAttempt implements RunningCallback {
     return AbortSignal.any([this.#own.signal, signal])
   }
 
+  /** Whether readers may have chunks of the attempt. */
+  get hasSentChunks(): boolean {
+    return this.#streams?.areSent ?? false
+  }
+
+  /** The stream of this name. `context` is that of the callback. */
+  stream(name: string, context: Pick<StepContext, 'signal'>): OutputStream {
+    this.#streams ??= this.#openStreams(context.signal)
+    return this.#streams.of(name)
+  }
+
+  #openStreams(signal: AbortSignal): StepStreams {
+    const { ctx, logs, pass, cancellation, outletOf } = this.#environment
+    const { hashedId: stepId, name, use } = this.id
+    const isKnown = ctx.features?.includes(STREAMS_FEATURE) ?? false
+    const outlet = isKnown ? outletOf?.(ctx) : undefined
+    if (!outlet) warnOfDroppedChunks(logs, isKnown)
+    return new StepStreams({
+      stepId,
+      step: positionalStepId(name, use),
+      outlet,
+      signal,
+      onAppended: () => pass.timers.restart(),
+      onGone: () => cancellation.cancel(new Error('The engine expects nothing more of this pass'), true),
+    })
+  }
+
+  /** Waits until the chunks are durable. A run that was cancelled meanwhile stores the result of the step without them. */
+  async #flush(streams: StepStreams): Promise<void> {
+    try {
+      await streams.flush()
+    } catch (error) {
+      if (!this.#environment.cancellation.cancelled) throw error
+    }
+  }
+
   async #run(callback: StepCallback): Promise<EncodedOpcode> {
     const { logs, cancellation } = this.#environment
     const { id, startedAt } = this
@@ -121,6 +172,7 @@ class StepAttempt implements RunningCallback {
       const result = await (limit ? limit.bound(running) : running)
       const text = encodePayload(result, `The result of step "${id.name}"`)
       warnOfLoss(logs, id, result)
+      if (this.#streams) await this.#flush(this.#streams)
       const undoable = this.#options?.rollback === undefined ? {} : { rollback: true }
       return encodeOpcode(
         'StepRun',
@@ -132,6 +184,7 @@ class StepAttempt implements RunningCallback {
       return this.#failed(thrown)
     } finally {
       this.#isOver = true
+      this.#streams?.end(new Error(`Step "${id.name}" has ended: its streams take no more chunks`))
       const blockedMs = blockedMsSince(startedAt)
       if (blockedMs >= BLOCKED_MS_MIN) warnOfBlock(logs, id, blockedMs)
       limit?.clear()
@@ -150,21 +203,23 @@ class StepAttempt implements RunningCallback {
     if (!isThenable(returned)) return returned
     const running = Promise.resolve(returned)
     callbacks.set(key, running)
-    SPENT_BY.set(running, this.spent)
+    BEGUN_BY.set(running, this)
     const ended = () => void callbacks.delete(key)
     running.then(ended, ended)
     return running
   }
 
-  /** Waits for the callback of an earlier attempt, and takes its result. Its failure counted for that attempt: the callback runs again. */
+  /** Waits for the callback of an earlier attempt, and takes its result, unless it wrote to streams. Its failure counted for that attempt: the callback runs again. */
   async #takeOver(earlier: Promise<unknown>, key: string, runAgain: () => unknown): Promise<unknown> {
     const { callbacks, cancellation } = this.#environment
     const late = await earlier.then(
       value => ({ value }),
       () => undefined,
     )
-    this.spent.takeFrom(SPENT_BY.get(earlier))
-    if (late) return late.value
+    const begunBy = BEGUN_BY.get(earlier)
+    this.spent.takeFrom(begunBy?.spent)
+    // The chunks of the earlier attempt are withdrawn: a result that is stored without them would miss its chunks.
+    if (late && !begunBy?.hasSentChunks) return late.value
     if (callbacks.get(key) === earlier) callbacks.delete(key)
     // Nobody waits for this attempt any more: a later one runs the callback.
     if (this.#isOver || cancellation.cancelled) return undefined
@@ -234,6 +289,10 @@ class CallbackContext implements StepContext {
     this.logger = createLogger(logs, () => logScope)
     this.spend = amounts => running.spent.add(amounts)
     this.#cancelled = limit ?? cancellation
+  }
+
+  get stream(): (name: string) => OutputStream {
+    return name => this.#running.stream(name, this)
   }
 
   get signal(): AbortSignal {

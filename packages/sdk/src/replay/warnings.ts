@@ -4,6 +4,7 @@
 // changed since the earlier passes, or code whose path depends on something outside of steps. It shows when the handler does
 // nothing more until a new step settles: at the end of a pass, or when a checkpoint reports the new step.
 
+import { STREAMS_FEATURE } from '@perdure/protocol'
 import type { Memo, UncalledStep } from '../pass/memo.ts'
 import type { Outcome } from '../pass/outcome.ts'
 import type { Pass } from '../pass/pass.ts'
@@ -30,6 +31,7 @@ const POSITIONS = {
   lost: 7,
   useless: 8,
   late: 9,
+  streams: 10,
 }
 
 const NAMES_MAX = 5
@@ -116,6 +118,15 @@ export function warnOfUnknownReport(logs: LogBuffer): void {
   const message =
     'This engine does not know attributes and progress of runs: ctx.attributes and ctx.progress have no effect.'
   logs.append({ name: WARNING_SCOPE, nextIndex: POSITIONS.unknownReport }, { level: 'warn', message })
+}
+
+/** Logs that the chunks of output streams are dropped: the engine does not know them, or the runner does not reach it. */
+export function warnOfDroppedChunks(logs: LogBuffer, isKnown: boolean): void {
+  const reason = isKnown
+    ? 'This runner does not know where its engine is'
+    : `This engine does not know output streams (${STREAMS_FEATURE})`
+  const message = `${reason}: the chunks that the run writes are dropped, and it goes on.`
+  logs.append({ name: WARNING_SCOPE, nextIndex: POSITIONS.streams }, { level: 'warn', message })
 }
 
 /** Logs that a part of a report about the run was not allowed, and left out. */

@@ -2,6 +2,7 @@
 
 import type { Duration } from '@perdure/client'
 import type { Logger } from './logger.ts'
+import type { OutputStream } from './output-stream.ts'
 import type { Amounts } from './spent.ts'
 
 /**
@@ -54,6 +55,11 @@ export interface StepContext {
    * `{ usd: 0.013, tokens: 912 }`. They count once, when the attempt is reported, also if it fails. Without a budget they are ignored.
    */
   readonly spend: (amounts: Amounts) => void
+  /**
+   * Returns the output stream of the run with this name, to which the attempt may write while it runs. The same name gives the same
+   * stream. A name has up to 64 letters, digits, `_`, `.` or `-`; a run has up to 64 streams.
+   */
+  readonly stream: (name: string) => OutputStream
 }
 
 /** Attributes to set, by key; null removes one, and undefined changes nothing. */

@@ -255,7 +255,7 @@ async function answerBody({ headers, rawBody, cancellation }: HandlerRequest, pa
 async function dispatch(
   { workflows, end, middleware, log: ownLog, memory: ownMemory }: Parts,
   value: unknown,
-  { cancellation, checkpoint, running, log = ownLog, now, memory = ownMemory, ask }: InvokeOptions = {},
+  { cancellation, checkpoint, running, log = ownLog, now, memory = ownMemory, streams, ask }: InvokeOptions = {},
   reports?: HttpReports,
 ): Promise<Answer> {
   const request = asInvokeRequest(value)
@@ -272,6 +272,7 @@ async function dispatch(
     now,
     mayReport: () => !end.isNear && (ofPass?.checkpoint === undefined || ofPass.isOpen),
     memory,
+    streams: streams ?? reports?.streams,
     ask: ask ?? reports?.ask,
   })
   // A handler that throws for good does not wait for its steps; the engine stores them before the end.

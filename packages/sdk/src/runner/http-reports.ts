@@ -2,7 +2,7 @@
 // `HttpReports` for all its passes; the registration says where the engine is.
 
 import { setTimeout as delay } from 'node:timers/promises'
-import { callAnyEngine, type EngineList, type InvokeRequest } from '@perdure/protocol'
+import { EngineList, type InvokeRequest } from '@perdure/protocol'
 import {
   type Checkpointer,
   type CheckpointReceipt,
@@ -12,14 +12,15 @@ import {
 } from '../pass/checkpoints.ts'
 import type { RunningReporter } from '../pass/running-steps.ts'
 import type { AskForPass } from '../replay/late-handler.ts'
+import type { OutletOf } from '../stream/outlet.ts'
+import { HttpStreams } from './http-streams.ts'
+import { type PassAtEngine, postToPass } from './post-to-pass.ts'
 
 /**
  * A pass that lasts longer ends with its next step, and another one goes on: proxies cut off a request that has no answer for a
  * minute, and the step that runs then would be repeated.
  */
 const PASS_MS_MAX = 20_000
-/** Longest wait for the answer to one report. */
-const ANSWER_MS_MAX = 10_000
 /** A callback that runs for longer is reported to the engine: each notice is a request. */
 const RUNNING_AFTER_MS = 2_000
 /** Waits before a report is sent again. */
@@ -46,12 +47,6 @@ export const STORED_STEPS_MIN = 32
 export interface ReportsTo {
   engines: EngineList
   storedStepsMin: number | undefined
-}
-
-/** Where the reports of a pass go. */
-interface Destination {
-  engines: EngineList
-  token: string
 }
 
 export class HttpReports {
@@ -87,15 +82,36 @@ export class HttpReports {
     return isGranted
   }
 
+  /**
+   * The outlet of a pass that has a token. A process that has not registered, such as a new instance of a function, goes by the URL in
+   * the invoke.
+   */
+  readonly streams: OutletOf = ({ checkpointToken: token, checkpointUrl }) => {
+    if (typeof token !== 'string') return undefined
+    const engines = this.#engine?.engines ?? engineOf(checkpointUrl, token)
+    return engines && new HttpStreams({ engines, token })
+  }
+
   /** No engine could be reached: the next passes report nothing. */
   pause(): void {
     this.#pausedUntil = performance.now() + UNREACHABLE_MS
   }
 }
 
-async function askUntilGranted(to: Destination, body: string): Promise<boolean> {
+/** The engine whose route for the checkpoints of a pass this is. */
+function engineOf(checkpointUrl: unknown, token: string): EngineList | undefined {
+  const end = `/invokes/${encodeURIComponent(token)}/checkpoints`
+  if (typeof checkpointUrl !== 'string' || !checkpointUrl.endsWith(end)) return undefined
+  try {
+    return EngineList.of([checkpointUrl.slice(0, -end.length)])
+  } catch {
+    return undefined
+  }
+}
+
+async function askUntilGranted(to: PassAtEngine, body: string): Promise<boolean> {
   for (let tries = 1, ms = ASK_MS_MIN; ; tries++, ms = Math.min(ASK_MS_MAX, 2 * ms)) {
-    const answer = await post(to, body)
+    const answer = await postToPass(to, 'checkpoints', body)
     const isFinal = answer !== undefined && answer.status < 500 && answer.status !== 429
     // A refusal gives no pass.
     if (isFinal) return answer.status === 200
@@ -116,19 +132,20 @@ class PassReports implements RunningReporter {
   /** Absent if the run has too few stored steps: the pass then ends with its first step. */
   readonly checkpoint: Checkpointer | undefined
   readonly #reports: HttpReports
-  readonly #to: Destination
+  readonly #to: PassAtEngine
   readonly #beganAt = performance.now()
   #seq = 0
   #last: Promise<unknown> | undefined
 
-  constructor(reports: HttpReports, { engines, token, hasCheckpoints }: Destination & { hasCheckpoints: boolean }) {
+  constructor(reports: HttpReports, { engines, token, hasCheckpoints }: PassAtEngine & { hasCheckpoints: boolean }) {
     this.#reports = reports
     this.#to = { engines, token }
     this.checkpoint = hasCheckpoints ? report => this.#send(report) : undefined
   }
 
   tell(fields: string): void {
-    void post(this.#to, checkpointPayload(++this.#seq, { opcodes: '[]', logs: '[]', fields }))
+    const notice = checkpointPayload(++this.#seq, { opcodes: '[]', logs: '[]', fields })
+    void postToPass(this.#to, 'checkpoints', notice)
   }
 
   /** Whether further steps may be reported. */
@@ -154,10 +171,10 @@ class PassReports implements RunningReporter {
  * Rejects with an UnreportedError without a receipt. The pass then ends with its answer, which nobody reads if the pass is over: an
  * error in its place could fail a run whose engine was only mistaken for gone.
  */
-async function send(to: Destination, seq: number, report: CheckpointReport): Promise<CheckpointReceipt> {
+async function send(to: PassAtEngine, seq: number, report: CheckpointReport): Promise<CheckpointReceipt> {
   const body = checkpointPayload(seq, report)
   for (const retryMs of [...RETRY_MS, undefined]) {
-    const answer = await post(to, body)
+    const answer = await postToPass(to, 'checkpoints', body)
     if (answer?.status === 200) return receiptOf(answer.text)
     const isFinal = answer !== undefined && answer.status < 500 && answer.status !== 429
     if (isFinal)
@@ -169,25 +186,6 @@ async function send(to: Destination, seq: number, report: CheckpointReport): Pro
     await new Promise(resolve => setTimeout(resolve, retryMs))
   }
   throw new UnreportedError('The report of a pass was not sent', false)
-}
-
-/** Returns undefined if there is no answer. */
-async function post(
-  { engines, token }: Destination,
-  body: string,
-): Promise<{ status: number; text: string } | undefined> {
-  const late = new AbortController()
-  const timer = setTimeout(() => late.abort(new Error('The engine does not answer')), ANSWER_MS_MAX)
-  try {
-    const headers = { 'content-type': 'application/json' }
-    const path = `/invokes/${encodeURIComponent(token)}/checkpoints`
-    const call = { path, method: 'POST', headers, body, signal: late.signal, isRepeatable: true }
-    return await callAnyEngine(engines, { ...call, timeoutMs: ANSWER_MS_MAX })
-  } catch {
-    return undefined
-  } finally {
-    clearTimeout(timer)
-  }
 }
 
 function receiptOf(text: string): CheckpointReceipt {

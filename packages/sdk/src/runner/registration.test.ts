@@ -114,6 +114,7 @@ describe('a registration', () => {
         'signals',
         'batch-events',
         'step-limits',
+        'streams',
         'marked-answers',
         'http-checkpoints',
       ],

@@ -27,6 +27,7 @@ import {
   START_RUN_FEATURE,
   STEP_LIMITS_FEATURE,
   STEP_POLICY_FEATURE,
+  STREAMS_FEATURE,
   WAIT_FOR_RUN_FEATURE,
   WAIT_ORDER_FEATURE,
 } from '@perdure/protocol'
@@ -254,6 +255,7 @@ export function registerRequest(
       SIGNALS_FEATURE,
       BATCH_EVENTS_FEATURE,
       STEP_LIMITS_FEATURE,
+      STREAMS_FEATURE,
     ],
     ...(handler.limits === undefined ? {} : { limits: handler.limits }),
     workflows: handler.workflows,

@@ -11,6 +11,17 @@ import { byteLength, exceeds } from './text-size.ts'
  * when the value has no JSON form, or is too large for one response: a retry would fail the same way.
  */
 export function encodePayload(value: unknown, what: string): string | undefined {
+  const text = jsonText(value, what)
+  if (text !== undefined && exceeds(text, PAYLOAD_BYTES_MAX)) {
+    throw new NonRetriableError(
+      `${what} is too large: ${byteLength(text)} bytes of JSON, at most ${PAYLOAD_BYTES_MAX} fit into one answer`,
+    )
+  }
+  return text
+}
+
+/** Does the same without a bound. */
+export function jsonText(value: unknown, what: string): string | undefined {
   if (value === undefined) return undefined
   let text: string | undefined
   try {
@@ -22,11 +33,6 @@ export function encodePayload(value: unknown, what: string): string | undefined 
   }
   if (text === undefined && (typeof value === 'function' || typeof value === 'symbol')) {
     throw new NonRetriableError(`${what} cannot be stored as JSON: it is a ${typeof value}`)
-  }
-  if (text !== undefined && exceeds(text, PAYLOAD_BYTES_MAX)) {
-    throw new NonRetriableError(
-      `${what} is too large: ${byteLength(text)} bytes of JSON, at most ${PAYLOAD_BYTES_MAX} fit into one answer`,
-    )
   }
   return text
 }

@@ -1,0 +1,46 @@
+// Sends appends to output streams over HTTP, one at a time for each stream (docs/wire-protocol.md#output-streams).
+
+import { setTimeout as delay } from 'node:timers/promises'
+import { API_ERROR_STATUS, type ApiErrorCode, type EngineAnswer } from '@perdure/protocol'
+import { type Append, AppendRefusedError, appendText, type StreamOutlet } from '../stream/outlet.ts'
+import { type PassAtEngine, postToPass } from './post-to-pass.ts'
+
+/** Waits before an append is sent again. The last one is that of all further tries. */
+const RETRY_MS = [50, 250, 1_000]
+/** By status, the refusals that another try does not change. */
+const REFUSALS: ReadonlyMap<number, ApiErrorCode> = new Map(
+  (['invalid_request', 'conflict', 'gone', 'payload_too_large'] satisfies ApiErrorCode[]).map(code => [
+    API_ERROR_STATUS[code],
+    code,
+  ]),
+)
+
+export class HttpStreams implements StreamOutlet {
+  readonly appendsMax = 1
+  readonly #to: PassAtEngine
+
+  constructor(to: PassAtEngine) {
+    this.#to = to
+  }
+
+  async append(append: Append, isOver: () => boolean): Promise<void> {
+    const body = appendText(append)
+    for (let tries = 0; !isOver(); tries++) {
+      const answer = await postToPass(this.#to, `streams/${append.name}`, body)
+      if (answer?.status === 200) return
+      const refusal = answer && REFUSALS.get(answer.status)
+      if (answer && refusal) throw new AppendRefusedError(refusal, messageOf(answer))
+      await delay(RETRY_MS[Math.min(tries, RETRY_MS.length - 1)])
+    }
+  }
+}
+
+function messageOf({ status, text }: Pick<EngineAnswer, 'status' | 'text'>): string {
+  try {
+    const { error } = JSON.parse(text) as { error?: { message?: unknown } }
+    if (typeof error?.message === 'string') return error.message
+  } catch {
+    // Something between answered.
+  }
+  return `HTTP ${status}`
+}
