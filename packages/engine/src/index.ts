@@ -25,6 +25,7 @@ export {
   type StoredKey,
 } from './domain/model/api-key.ts'
 export { EngineError } from './domain/model/errors.ts'
+export { inputFaults } from './domain/registry/input-schema.ts'
 export type { Clock, Random } from './ports/clock.ts'
 export type { SendCall, Sender, SendReply } from './ports/sender.ts'
 export type { Store } from './ports/store.ts'

@@ -36,6 +36,28 @@ test('workflows start starts a run of any workflow, once for each id, and can wa
   expect((await cli(['workflows', 'start', runner.app, 'nobody'])).stderr).toContain('There is no workflow nobody')
 })
 
+test('workflows start names every fault of the input by the schema of the workflow, and sends nothing', async () => {
+  const name = unique('typed')
+  const count = { type: 'integer', maximum: 20_000_000_000_000_000_000 }
+  const members = { id: { type: 'string', pattern: '(?i)^O-[0-9]+$' }, count }
+  const input = { type: 'object', required: ['id', 'count'], properties: members }
+  const { app } = await engine.runner({ workflows: { [name]: { handler: flow([]), registration: { input } } } })
+  const start = ['workflows', 'start', app, name]
+  const faults = 'input.id must match (?i)^O-[0-9]+$; input.count must be an integer, not a number'
+  const given = ['--input', '{"id":"x","count":1.5}']
+  for (const more of [[], ['--json'], ['--dry-run']])
+    expect(await cli([...start, ...given, ...more])).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: `perdure: ${faults}\n`,
+    })
+  expect((await cli(start)).stderr).toContain('input is required: the workflow has a schema for it')
+  expect(await api.runs(`?workflow=${name}`)).toEqual([])
+  const refused = await api.post(`/workflows/${app}/${name}/runs`, { input: { id: 'x', count: 1.5 } })
+  expect(refused.json).toMatchObject({ error: { message: faults } })
+  expect((await cli([...start, '--input', '{"id":"o-1","count":12345678901234567890}'])).code).toBe(0)
+})
+
 test('workflows limits sets limits and shows them, and reset-limits removes them', async () => {
   const name = unique('limited')
   const registration = { concurrency: { limit: 4 }, throttle: { limit: 9, period: '1m' } }

@@ -37,6 +37,8 @@ interface OperationCommand<Id extends OperationId, Options> extends OptionSettin
   /** Arguments after those of the path, which `body` gets. */
   moreArguments?: readonly string[]
   body?(session: Session<Options & EngineOptions>, ...given: string[]): Body<Id> | Promise<Body<Id>>
+  /** Throws a UsageError for a body that the engine would refuse, by what it reads from the engine. Called before the call. */
+  check?(session: Session<Options & EngineOptions>, path: Path<Id>, body: Body<Id>): Promise<void>
   /** The question to the user before the call, which `--yes` answers. */
   confirm?(path: Path<Id>): string
 }
@@ -54,7 +56,7 @@ export function operationCommand<Id extends OperationId, Options = object>(
   settings: OperationCommand<Id, Options>,
   print: Print<Id, Options>,
 ): Command {
-  const { operation, description, examples, more = [], moreArguments = [], body, confirm } = settings
+  const { operation, description, examples, more = [], moreArguments = [], body, check, confirm } = settings
   const names = [...ROUTES[operation].matchAll(/\{(\w+)\}/g)].map(([, placeholder]) => placeholder as string)
   const parameters = parametersOf<Id>(operation, settings)
   const usage = [name, ...[...names, ...moreArguments].map(argument => `<${argument}>`)].join(' ')
@@ -65,6 +67,7 @@ export function operationCommand<Id extends OperationId, Options = object>(
     // The body comes first: what it refuses, it refuses without a request.
     const input = body && { body: await body(session, ...given.slice(names.length)) }
     const path = await pathOf<Id>(session, operation, given, names)
+    if (input) await check?.(session, path, input.body)
     if (confirm && !(await isWanted(session as Session<{ yes?: true }>, confirm(path)))) return EXIT.refused
     const query = await queryOf(session, parameters)
     return print(session, await call(session, operation, { ...path, ...query, ...input }), path)

@@ -1,12 +1,17 @@
 // `perdure workflows start`: starts a run of a workflow directly, without an event.
 
+import type { inputFaults } from '@perdure/engine'
 import { IF_RUNNING, type IfRunning, type StartedRun, type StartPreview } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
+import { UsageError } from '../command-line/flags.ts'
 import { checkWait, waitForRuns } from '../command-line/follow.ts'
 import { operationCommand } from '../command-line/operation.ts'
 import { attributesOf, attributesOption, jsonOption, timeoutOption, type WaitOptions } from '../command-line/options.ts'
 import { type Session, show } from '../command-line/session.ts'
+import { stringifyDigits } from '../output/digits.ts'
 import { plain } from '../output/text.ts'
+
+type InputSchema = Parameters<typeof inputFaults>[0]
 
 interface StartOptions extends WaitOptions {
   input?: string
@@ -42,6 +47,7 @@ export function startCommand(workflows: Command): void {
         timeoutOption(),
       ],
       body: bodyOf,
+      check: checkInput,
     },
     started,
   )
@@ -52,6 +58,20 @@ async function bodyOf({ options, terminal }: Session<StartOptions>) {
   const { input, runId, key, ifRunning, attribute, dryRun } = options
   const given = input === undefined ? {} : { input: await jsonOption('--input', input, terminal) }
   return { runId, key, ifRunning, dryRun, attributes: attributesOf(attribute), ...given }
+}
+
+/** Throws with all faults of an input that the schema of the workflow refuses, as the engine would, before anything is sent. */
+async function checkInput(
+  { client, signal }: Session<StartOptions>,
+  { app, name }: { app: string; name: string },
+  { input }: { input?: unknown },
+): Promise<void> {
+  const workflows = await client.listWorkflows({ app }, { signal })
+  const schema = workflows.find(workflow => workflow.name === name)?.input as InputSchema | undefined
+  if (schema === undefined) return
+  const { inputFaults } = await import('@perdure/engine')
+  const faults = inputFaults(schema, input === undefined ? undefined : JSON.parse(stringifyDigits(input)))
+  if (faults.length > 0) throw new UsageError(faults.join('; '))
 }
 
 async function started(session: Session<StartOptions>, run: StartedRun): Promise<number | undefined> {

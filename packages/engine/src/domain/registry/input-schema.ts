@@ -1,5 +1,5 @@
 // The JSON Schema of a workflow's input (docs/schemas.md#the-schema-at-the-engine): checked at registration, and by it the input of a
-// direct start. Called by registration.ts, by services/run/start and by the tools of assistants.
+// direct start. Called by registration.ts, by services/run/start, by the tools of assistants and by the command line.
 
 import type { WorkflowRegistration } from '@perdure/protocol'
 import { type JsonSchemaObject, SchemaTooComplex, schemaFault, schemaFaults } from '@perdure/protocol/json-schema'
@@ -39,12 +39,13 @@ export function inputSchemaOf({ input, tool }: WorkflowRegistration, field: stri
 /** Throws `invalid_request` with what is wrong if the workflow has a schema that refuses the input. */
 export function validateInput({ input: schema }: Pick<Workflow, 'input'>, input: JsonText | undefined): void {
   if (schema === undefined) return
-  const faults = faultsOf(schema, input === undefined ? undefined : JSON.parse(input))
+  const faults = inputFaults(schema, input === undefined ? undefined : JSON.parse(input))
   if (faults.length === 0) return
   throw new EngineError('invalid_request', faults.join('; '), { details: { field: 'input', faults } })
 }
 
-function faultsOf(schema: JsonSchemaObject, value: unknown): string[] {
+/** The faults of an input, of which `undefined` is one; each a sentence that begins with the path. Empty: it is valid. */
+export function inputFaults(schema: JsonSchemaObject, value: unknown): string[] {
   if (value === undefined) return ['input is required: the workflow has a schema for it']
   try {
     return schemaFaults(schema, value, { name: 'input', matches })
