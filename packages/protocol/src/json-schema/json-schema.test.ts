@@ -1,7 +1,7 @@
 // Values against schemas, against the official test suite's kinds of cases; schemas with faults; and schemas that try to do harm.
 
 import { expect, test } from 'vitest'
-import { type Schema, SchemaTooComplex, schemaFault, schemaFaults } from './index.ts'
+import { type Schema, SchemaTooComplex, schemaFault, schemaFaults, valueFaults } from './index.ts'
 
 const matches = (pattern: string, text: string) => new RegExp(pattern, 'u').test(text)
 const faultsOf = (schema: Schema, value: unknown) => schemaFaults(schema, value, { name: 'input', matches })
@@ -72,6 +72,14 @@ test.each([
   [false, 1, ['input is not allowed']],
 ] as [Schema, unknown, string[]][])('%j: %j', (schema, value, faults) => {
   expect(faultsOf(schema, value)).toEqual(faults)
+})
+
+test('a fault has the names and indexes of its place', () => {
+  const value = { id: 'o-1', items: [{ count: 1 }, { count: 0 }], 'ship to': {} }
+  expect(valueFaults(ORDER, value, { name: 'data', matches })).toEqual([
+    { path: ['items', 1, 'count'], sentence: 'data.items[1].count must be at least 1, not 0' },
+    { path: ['ship to', 'city'], sentence: 'data["ship to"].city is required' },
+  ])
 })
 
 test('at most ten faults are named', () => {

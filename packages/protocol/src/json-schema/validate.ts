@@ -32,20 +32,41 @@ type Place = string | { of: Place; key: string | number }
 /** The end of a validation whose faults are known well enough. */
 class Enough extends Error {}
 
+/** A fault of a value: the names and indexes that lead to the place, and the sentence about it. */
+export interface ValueFault {
+  path: (string | number)[]
+  /** Begins with the place: `input.items[0].count must be an integer`. */
+  sentence: string
+}
+
+/** The name of the whole value in the sentences, and how patterns are matched. */
+export interface ValidationOptions {
+  name: string
+  matches: PatternTest
+}
+
 /**
  * The faults of a value, each a sentence that begins with the path, such as `input.items[0].count must be an integer`; at most 10.
  * Empty: the value is valid. `format` and `default` do not count.
  *
  * @throws SchemaTooComplex
  */
-export function schemaFaults(root: Schema, value: unknown, options: { name: string; matches: PatternTest }): string[] {
-  const validation = new Validation(root, options.matches)
+export const schemaFaults = (root: Schema, value: unknown, options: ValidationOptions): string[] =>
+  valueFaults(root, value, options).map(({ sentence }) => sentence)
+
+/**
+ * The same faults with their places, for a form that shows them at its fields.
+ *
+ * @throws SchemaTooComplex
+ */
+export function valueFaults(root: Schema, value: unknown, { name, matches }: ValidationOptions): ValueFault[] {
+  const validation = new Validation(root, matches)
   try {
-    validation.check(root, value, options.name)
+    validation.check(root, value, name)
   } catch (error) {
     if (!(error instanceof Enough)) throw error
   }
-  return validation.faults.map(({ at, problem }) => `${pathOf(at)} ${problem}`)
+  return validation.faults.map(({ at, problem }) => ({ path: keysOf(at), sentence: `${pathOf(at)} ${problem}` }))
 }
 
 /** A fault whose text is written only if it counts. */
@@ -281,17 +302,30 @@ function withArticle(kind: string): string {
 const shown = (value: unknown): string =>
   cutText(typeof value === 'string' ? value : JSON.stringify(value), SHOWN_CHARS_MAX, '…')
 
-/** The place as a path. A member whose name is no identifier is in brackets. */
-function pathOf(at: Place): string {
-  const parts: string[] = []
+/** The names and indexes that lead to the place. */
+function keysOf(at: Place): (string | number)[] {
+  const keys: (string | number)[] = []
   let place = at
   while (typeof place !== 'string') {
-    const { key }: { key: string | number } = place
-    const isPlain = typeof key === 'string' && /^[A-Za-z_$][\w$]*$/.test(key)
-    parts.unshift(isPlain ? `.${key}` : `[${typeof key === 'number' ? key : shown(JSON.stringify(key))}]`)
+    keys.unshift(place.key)
     place = place.of
   }
-  return cutText(place + parts.join(''), SHOWN_CHARS_MAX, '…')
+  return keys
+}
+
+/** The place as a path. A member whose name is no identifier is in brackets. */
+function pathOf(at: Place): string {
+  const parts = keysOf(at).map(key => {
+    const isPlain = typeof key === 'string' && /^[A-Za-z_$][\w$]*$/.test(key)
+    return isPlain ? `.${key}` : `[${typeof key === 'number' ? key : shown(JSON.stringify(key))}]`
+  })
+  return cutText(nameOf(at) + parts.join(''), SHOWN_CHARS_MAX, '…')
+}
+
+function nameOf(at: Place): string {
+  let place = at
+  while (typeof place !== 'string') place = place.of
+  return place
 }
 
 /** The schema that a reference inside the same schema names: `#` or a JSON pointer. Throws a URIError for one that is malformed. */

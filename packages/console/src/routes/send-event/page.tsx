@@ -2,7 +2,7 @@
 
 import type { EventRecord, SendEventReply } from '@perdure/protocol'
 import { matchText } from '@perdure/protocol/portable'
-import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { RawJson, sourceOf } from '../../data/json/parse.ts'
 import { randomId } from '../../data/json/random-id.ts'
 import { useRead } from '../../data/queries.ts'
@@ -16,11 +16,10 @@ import { Page, Panel } from '../../ui/states/page.tsx'
 import { useVeil } from '../../ui/veil.ts'
 import { shortName } from '../../ui/visible-text.ts'
 import { EffectChips } from '../events/effect-chips.tsx'
+import { DataField } from './data-field.tsx'
 import { DryRun } from './dry-run.tsx'
 import css from './send-event.module.css'
 import { dataFor } from './wait-draft.ts'
-
-const JsonEditor = lazy(() => import('../../ui/editor/json-editor.tsx'))
 
 const QUIET_MS = 400
 /** A draft is shared by its URL up to this size. */
@@ -208,11 +207,7 @@ function Form({ draft, first, onChange }: { draft: Draft; first: FirstDraft; onC
         </label>
       </div>
       <div>
-        <div className={css.editor}>
-          <Suspense fallback={<pre>{first.data}</pre>}>
-            <JsonEditor text={first.data} label="Event data" onChange={data => onChange({ data })} />
-          </Suspense>
-        </div>
+        <DataField first={first.data} draft={draft} onChange={data => onChange({ data })} />
         {problem !== undefined && <p className={css.problem}>{problem}</p>}
       </div>
     </div>

@@ -36,7 +36,7 @@ export function WorkflowActions({ of }: { of: WorkflowDefinition }) {
       <WriteButton onClick={() => setAsks('delete')}>Delete…</WriteButton>
       {asks === 'run' && (
         <Suspense>
-          <RunDialog app={app} name={name} onClose={close} />
+          <RunDialog app={app} name={name} schema={of.input} onClose={close} />
         </Suspense>
       )}
       {asks === 'limits' && (

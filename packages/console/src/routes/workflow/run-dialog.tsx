@@ -1,28 +1,42 @@
-// Starts a run of a workflow by hand: the input is JSON, a dry run says what a start would do, then it starts.
+// Starts a run of a workflow by hand: the input is a form of its schema, or JSON; a dry run says what a start would do, then it starts.
 
 import type { StartPreview } from '@perdure/protocol'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense, useRef, useState } from 'react'
 import { RawJson } from '../../data/json/parse.ts'
 import { useWrite } from '../../data/write.ts'
 import { useNavigate } from '../../router/router.tsx'
 import { Button, WriteButton } from '../../ui/button.tsx'
+import type { DataInputHandle } from '../../ui/form/data-input.tsx'
 import { useJsonFault } from '../../ui/json/use-json-text.ts'
 import { Dialog } from '../../ui/overlay/dialog.tsx'
 import { Polite } from '../../ui/overlay/polite.tsx'
 import { Waiting } from '../../ui/states/loaded.tsx'
 
 const JsonEditor = lazy(() => import('../../ui/editor/json-editor.tsx'))
+const DataInput = lazy(() => import('../../ui/form/data-input.tsx'))
 const FIRST_INPUT = '{}'
 
-export function RunDialog({ app, name, onClose }: { app: string; name: string; onClose(): void }) {
+export interface RunDialogProps {
+  app: string
+  name: string
+  /** The schema of the input. */
+  schema: object | undefined
+  onClose(): void
+}
+
+export function RunDialog({ app, name, schema, onClose }: RunDialogProps) {
   const [text, setText] = useState(FIRST_INPUT)
+  const input = useRef<DataInputHandle>(null)
   const [checked, setChecked] = useState<string>()
   const navigate = useNavigate()
   const dry = useWrite('startRun')
   const start = useWrite('startRun', ['listRuns', 'listLimits'])
   const fault = useJsonFault(text)
   const body = { input: new RawJson(text) }
-  const check = () => dry.mutate({ app, name, body: { ...body, dryRun: true } }, { onSuccess: () => setChecked(text) })
+  const ask = () => dry.mutate({ app, name, body: { ...body, dryRun: true } }, { onSuccess: () => setChecked(text) })
+  const check = async () => {
+    if ((await input.current?.isReady()) ?? true) ask()
+  }
   const run = () =>
     start.mutate({ app, name, body }, { onSuccess: ({ id }) => navigate({ to: 'run', params: { id } }) })
   const failure = start.error ?? dry.error
@@ -35,7 +49,7 @@ export function RunDialog({ app, name, onClose }: { app: string; name: string; o
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <WriteButton disabledBecause={fault} onClick={check}>
+          <WriteButton disabledBecause={fault} onClick={() => void check()}>
             Check
           </WriteButton>
           <WriteButton
@@ -49,7 +63,11 @@ export function RunDialog({ app, name, onClose }: { app: string; name: string; o
       }
     >
       <Suspense fallback={<Waiting rows={4} />}>
-        <JsonEditor text={FIRST_INPUT} label="Run input" onChange={setText} />
+        {schema === undefined ? (
+          <JsonEditor text={FIRST_INPUT} label="Run input" onChange={setText} />
+        ) : (
+          <DataInput ref={input} schema={schema} text={text} label="Run input" name="input" isNew onChange={setText} />
+        )}
       </Suspense>
       <p>
         <Polite

@@ -1,0 +1,31 @@
+// The workflows whose input schemas describe the data of an event. Pure.
+
+import type { WorkflowDefinition } from '@perdure/protocol'
+
+/** A workflow that the event would reach, and that says what data it takes. */
+export interface TypedWorkflow {
+  /** The app and the name, which together name one workflow. */
+  key: string
+  name: string
+  app: string
+  schema: object
+}
+
+/**
+ * The workflows with a schema that the event may start. One that collects events takes a list of them, so its schema is not that of one
+ * event. `app`: only its workflows get the event; empty for all.
+ */
+export function typedWorkflows(
+  workflows: readonly WorkflowDefinition[],
+  { name, app }: { name: string; app: string },
+): TypedWorkflow[] {
+  return workflows.flatMap(({ input, flowControl, triggers, ...workflow }) => {
+    const isReached = triggers.some(({ event }) => event !== undefined && isMatch(event, name))
+    if (!isReached || flowControl?.batch !== undefined || input === undefined) return []
+    if (app !== '' && workflow.app !== app) return []
+    return [{ key: `${workflow.app}/${workflow.name}`, name: workflow.name, app: workflow.app, schema: input }]
+  })
+}
+
+const isMatch = (trigger: string, name: string) =>
+  trigger.endsWith('*') ? name.startsWith(trigger.slice(0, -1)) : trigger === name

@@ -1,0 +1,49 @@
+// The faults of a JSON text by a schema, with the engine's own sentences. Pure; a worker calls it, because a pattern that somebody else
+// has written may take forever in the browser's engine for patterns.
+
+import { type Schema, SchemaTooComplex, type ValueFault, valueFaults } from '@perdure/protocol/json-schema'
+
+/** A text to check. */
+export interface FaultsJob {
+  /** The schema, as JSON. */
+  schema: string
+  /** How the sentences call the whole value. */
+  name: string
+  text: string
+}
+
+/** The engine matches no longer text with a pattern. */
+const MATCHED_CHARS_MAX = 16_384
+
+/** The faults; none of a text that is not JSON, which is another fault. */
+export function faultsOf({ schema, name, text }: FaultsJob): ValueFault[] {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return []
+  }
+  try {
+    return valueFaults(JSON.parse(schema) as Schema, value, { name, matches })
+  } catch (error) {
+    if (error instanceof SchemaTooComplex) return [{ path: [], sentence: `${name} ${error.message}` }]
+    throw error
+  }
+}
+
+const patterns = new Map<string, RegExp | undefined>()
+
+/** A pattern that only RE2 reads, such as one with `(?i)`, is left to the engine. */
+function matches(pattern: string, text: string): boolean {
+  if (text.length > MATCHED_CHARS_MAX) return false
+  if (!patterns.has(pattern)) patterns.set(pattern, compiled(pattern))
+  return patterns.get(pattern)?.test(text) ?? true
+}
+
+function compiled(pattern: string): RegExp | undefined {
+  try {
+    return new RegExp(pattern, 'u')
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,28 @@
+// The state that all fields of a form share.
+
+import type { Schema, ValueFault } from '@perdure/protocol/json-schema'
+import { createContext, useContext } from 'react'
+
+export type Path = readonly (string | number)[]
+
+export interface FormState {
+  root: Schema
+  faults: readonly ValueFault[]
+  /** The faults of fields that nobody has touched are shown too. */
+  isAsked: boolean
+  /** Whether the form may have more fields. */
+  hasRoom: boolean
+  /** Places whose text is not JSON. */
+  broken: Set<string>
+}
+
+export const FormContext = createContext<FormState | undefined>(undefined)
+
+export function useForm(): FormState {
+  const state = useContext(FormContext)
+  if (!state) throw new Error('a field is outside of its form')
+  return state
+}
+
+/** Whether the place is this one or inside of it. */
+export const isWithin = (place: Path, path: Path): boolean => path.every((key, i) => place[i] === key)
