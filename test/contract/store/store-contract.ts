@@ -13,6 +13,7 @@ import { pruneContract } from './resources/prune.ts'
 import { registryContract } from './resources/registry.ts'
 import { schedulesContract } from './resources/schedules.ts'
 import { stepTurnsContract } from './resources/step-turns.ts'
+import { streamsContract } from './resources/streams.ts'
 import { timersContract } from './resources/timers.ts'
 import { attributesContract } from './runs/attributes.ts'
 import { claimsContract } from './runs/claims.ts'
@@ -63,6 +64,7 @@ export function storeContract(name: string, open: OpenStore, { nameCharsMax }: {
     namespacesContract(open)
     adminContract(open)
     stepTurnsContract(open)
+    streamsContract(open)
     timersContract(open)
     schedulesContract(open)
     pruneContract(open)

@@ -5,6 +5,7 @@ import type { RunSummary } from '@perdure/protocol'
 import { beforeAll, expect, test } from 'vitest'
 import { DELIVERY_CHECKS, PAYLOAD_CHECKS } from '../../../packages/engine/src/adapters/sql/verify/row-checks.ts'
 import { RUN_CHECKS } from '../../../packages/engine/src/adapters/sql/verify/run-checks.ts'
+import { STREAM_CHECKS } from '../../../packages/engine/src/adapters/sql/verify/stream-checks.ts'
 import { TURN_CHECKS } from '../../../packages/engine/src/adapters/sql/verify/turn-checks.ts'
 import { violations } from '../../kit/engine/violations.ts'
 import {
@@ -186,6 +187,11 @@ const PLANTED: [check: string, sql: string][] = [
   ['turn.step', `UPDATE steps SET status = 'cancelled' WHERE step_limit IS NOT NULL`],
   ['turn.pool', `DELETE FROM flow_rows WHERE policy = 'limit'`],
   ['turn.due', `UPDATE flow_rows SET available_at = NULL WHERE policy = 'limit'`],
+  ['stream.rows', streamOf({ next: 3, chunks: 2 })],
+  ['stream.chunks', streamOf({ next: 2, chunks: 1 })],
+  ['stream.numbers', `${streamOf({ next: 2, chunks: 2 })}; UPDATE stream_rows SET n = 1`],
+  ['stream.head', `${streamOf({ next: 2, chunks: 2 })}; DELETE FROM streams`],
+  ['stream.run', `${streamOf({ next: 2, chunks: 2 })}; UPDATE streams SET run_id = 'run_0'`],
   ['run.counted', 'UPDATE runs SET late = 1'],
   ['rollup.levels', rollups(['1d', 'shop', 'order', 1], ['1d', 'shop', '', 1], ['1d', '', '', 2])],
   ['rollup.total', rollups(['all', 'shop', 'order', 2], ['1d', 'shop', 'order', 1], ['1d', 'shop', '', 1])],
@@ -216,8 +222,18 @@ const PLANTED: [check: string, sql: string][] = [
   ['workflow.readable', `UPDATE workflows SET triggers = '{'`],
 ]
 
+/** The statements of an output stream whose one row has two chunks. */
+function streamOf({ next, chunks }: { next: number; chunks: number }): string {
+  return `INSERT INTO streams (run_id, name, first_at, next, chunks, bytes, all_chunks, all_bytes, last_at, open)
+      SELECT max(id), 'answer', 1, ${next}, ${chunks}, 2, ${chunks}, 2, 1, '[]' FROM runs;
+    INSERT INTO stream_rows (run_id, name, n, messages, step, attempt, at, chunks)
+      SELECT max(id), 'answer', 0, 2, 'ask', 1, 1, '1,2' FROM runs`
+}
+
 test('every check of rows has a planted violation', () => {
-  const checks = [...RUN_CHECKS, ...TURN_CHECKS, ...DELIVERY_CHECKS, ...PAYLOAD_CHECKS].map(({ name }) => name)
+  const checks = [...RUN_CHECKS, ...TURN_CHECKS, ...STREAM_CHECKS, ...DELIVERY_CHECKS, ...PAYLOAD_CHECKS].map(
+    ({ name }) => name,
+  )
   expect(checks.filter(name => !PLANTED.some(([check]) => check === name))).toEqual([])
 })
 

@@ -175,10 +175,10 @@ function setupOf(config: Config, { bus }: Pick<EngineCore['backends'], 'bus'>): 
 
 /** The services beside the lanes, in the order in which they stop. Those that act on the store by themselves wait in an engine that is held. */
 function backgroundServices(
-  { retention }: Config,
+  { retention, streamRetentionMs }: Config,
   { core, admin, runners, runs, webhooks, engines }: HttpParts,
 ): { always: Service[]; acting: Service[] } {
-  const pruner = new Pruner({ ...core, retention })
+  const pruner = new Pruner({ ...core, retention, streamRetentionMs })
   const endCounter = new EndCounter(core)
   const { silentRunners, catalogWatch, load } = runners
   // Nobody else needs the numbers of an engine that is alone.

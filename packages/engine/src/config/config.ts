@@ -54,6 +54,8 @@ export interface Config {
   limits: Limits
   /** How long ended runs are kept; absent: for ever. */
   retention?: Retention | undefined
+  /** How long the messages of output streams are kept after their run has ended; absent: as long as the run. */
+  streamRetentionMs?: number | undefined
   drainTimeoutMs: number
   /** Origins of the web pages that may call; `*` alone for all. */
   corsOrigins: readonly string[]
@@ -117,6 +119,7 @@ export function readConfig(env: NodeJS.ProcessEnv, flags: Record<string, string>
     childGraceMs: read('ENGINE_CHILD_GRACE', 600_000, readGrace),
     limits: readLimits((setting, fallback) => read(setting, fallback, readLimit)),
     retention: read('ENGINE_RETENTION', undefined, readRetention),
+    streamRetentionMs: read('ENGINE_STREAM_RETENTION', undefined, readDuration),
     drainTimeoutMs: read('ENGINE_DRAIN_TIMEOUT', 30_000, readDuration),
     corsOrigins: read('ENGINE_CORS_ORIGINS', [], readOrigins),
     logLevel: read('ENGINE_LOG_LEVEL', 'info', readLogLevel),

@@ -22,6 +22,7 @@ const TEXTS: {
   ENGINE_GENERATION_LIMIT: ({ generationLimit }) => generationLimit,
   ENGINE_CHILD_GRACE: ({ childGraceMs }) => durationText(childGraceMs),
   ENGINE_RETENTION: ({ retention }) => retention && retentionText(retention),
+  ENGINE_STREAM_RETENTION: ({ streamRetentionMs }) => streamRetentionMs && durationText(streamRetentionMs),
   ENGINE_DRAIN_TIMEOUT: ({ drainTimeoutMs }) => durationText(drainTimeoutMs),
   ENGINE_CORS_ORIGINS: ({ corsOrigins }) => listText(corsOrigins),
   ENGINE_LOG_LEVEL: ({ logLevel }) => logLevel,

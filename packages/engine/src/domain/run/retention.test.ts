@@ -30,7 +30,7 @@ describe('a retention', () => {
 
 describe('what may go', () => {
   test('without a retention is what is over by itself', () => {
-    expect(agedRows(undefined, NOW)).toEqual([
+    expect(agedRows({}, NOW)).toEqual([
       { rows: 'dedupes', before: NOW },
       { rows: 'claims', before: NOW },
       { rows: 'runs.ofWorkflow', before: NOW },
@@ -40,7 +40,9 @@ describe('what may go', () => {
   })
 
   test('goes by the longest retention where it is no run, and events stay a day at least', () => {
-    const aged = new Map(agedRows({ succeeded: 1000, failed: 5000 }, NOW).map(each => [each.rows, each.before]))
+    const aged = new Map(
+      agedRows({ retention: { succeeded: 1000, failed: 5000 } }, NOW).map(each => [each.rows, each.before]),
+    )
     expect(Object.fromEntries(aged)).toEqual({
       dedupes: NOW,
       claims: NOW,
@@ -53,6 +55,6 @@ describe('what may go', () => {
       actions: NOW - 5000,
       events: NOW - DAY,
     })
-    expect(agedRows({ failed: 2 * DAY }, NOW)).toContainEqual({ rows: 'events', before: NOW - 2 * DAY })
+    expect(agedRows({ retention: { failed: 2 * DAY } }, NOW)).toContainEqual({ rows: 'events', before: NOW - 2 * DAY })
   })
 })

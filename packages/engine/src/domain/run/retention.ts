@@ -39,6 +39,8 @@ export type PrunedRows =
   | 'events'
   | 'deliveries'
   | 'actions'
+  /** The messages of output streams whose run has ended. */
+  | 'streams'
   | 'dedupes'
   | 'claims'
   | 'rollups.5m'
@@ -47,12 +49,18 @@ export type PrunedRows =
 /** Rows of a kind that are older than a time. */
 export interface Aged {
   rows: PrunedRows
-  /** Runs ended, those of a workflow with a retention have had their time, deliveries settled, events and actions arrived, claims expired, roll-ups began before this time (epoch ms). */
+  /** Runs ended (and were last written to, of streams), those of a workflow with a retention have had their time, deliveries settled, events and actions arrived, claims expired, roll-ups began before this time (epoch ms). */
   before: number
 }
 
+export interface Retentions {
+  retention?: Retention | undefined
+  /** How long the messages of output streams are kept. Absent: as long as their run. */
+  streamRetentionMs?: number | undefined
+}
+
 /** The rows that may be removed at `now`. What has a time of its own always is, all others only under the engine's retention. */
-export function agedRows(retention: Retention | undefined, now: number): Aged[] {
+export function agedRows({ retention, streamRetentionMs }: Retentions, now: number): Aged[] {
   const over: Aged[] = [
     { rows: 'dedupes', before: now },
     { rows: 'claims', before: now },
@@ -60,6 +68,7 @@ export function agedRows(retention: Retention | undefined, now: number): Aged[] 
     { rows: 'rollups.5m', before: now - SPAN_KEPT_MS['5m'] },
     { rows: 'rollups.1h', before: now - SPAN_KEPT_MS['1h'] },
   ]
+  if (streamRetentionMs !== undefined) over.push({ rows: 'streams', before: now - streamRetentionMs })
   if (!retention) return over
   const runs = TERMINAL_STATUSES.flatMap((status): Aged[] => {
     const ms = retention[status]

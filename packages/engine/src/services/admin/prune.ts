@@ -1,8 +1,7 @@
 // Removes rows whose retention is over (domain/run/retention.ts): once a minute, a batch at a time with pauses, so that the
 // writer is never long away from runs. Several engines may prune one store: each batch takes what is left.
 
-import type { Retention } from '../../domain/model/workflow.ts'
-import { type Aged, agedRows, type PrunedRows } from '../../domain/run/retention.ts'
+import { type Aged, agedRows, type PrunedRows, type Retentions } from '../../domain/run/retention.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Core } from '../commit/core.ts'
 import { pause } from '../support/pause.ts'
@@ -20,10 +19,9 @@ const PRUNE_BATCH_MAX_WITH_OTHERS = 50
  */
 const PRUNE_PAUSE = { minMs: 20, ratio: 9, limitMs: 100, ratioBeyond: 4 }
 
-export interface PrunerDeps extends Pick<Core, 'clock' | 'log'> {
+/** Without a retention only what has a time of its own is removed. */
+export interface PrunerDeps extends Pick<Core, 'clock' | 'log'>, Retentions {
   store: Pick<Store, 'prune'>
-  /** Absent: only expired claims of dedupe ids are removed. */
-  retention: Retention | undefined
 }
 
 export class Pruner extends RepeatingTask {
@@ -43,9 +41,9 @@ export class Pruner extends RepeatingTask {
 
   /** Removes all rows whose retention is over by now, unless it is stopped on the way. */
   async #prune(): Promise<void> {
-    const { clock, retention, log } = this.#deps
+    const { clock, log } = this.#deps
     const removed: Partial<Record<PrunedRows, number>> = {}
-    for (const aged of agedRows(retention, clock.now())) {
+    for (const aged of agedRows(this.#deps, clock.now())) {
       const count = await this.#pruneKind(aged)
       if (count > 0) removed[aged.rows] = count
     }

@@ -43,7 +43,7 @@ export const RunStreamSchema = Type.Object({
   firstAt: timestamp('When the first chunk was written'),
   lastAt: timestamp('When the newest message was written'),
   ended: Type.Boolean({ description: 'The run has ended: nothing more is written' }),
-  droppedAt: Type.Optional(timestamp('When retention dropped its messages')),
+  dropped: Type.Optional(Type.Boolean({ description: 'Retention has dropped the messages' })),
 })
 
 /** A frame of the topic `run:ID:NAME` of `GET /stream`. */

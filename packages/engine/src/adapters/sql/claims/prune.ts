@@ -73,6 +73,10 @@ const OLD_EVENTS = `DELETE FROM events WHERE position IN (
     WHERE received_at < ?i AND (position <= ?i OR received_at < ?i))
   RETURNING position`
 
+const OLD_STREAMS = `SELECT run_id, name FROM streams WHERE dropped IS NULL AND last_at < ?i
+  AND (SELECT finished_at FROM runs WHERE id = streams.run_id) < ?i ORDER BY last_at LIMIT ?i`
+const DROP_STREAM = 'UPDATE streams SET dropped = 1 WHERE run_id = ? AND name = ? RETURNING name'
+
 const OLD_ACTIONS = `DELETE FROM control_actions WHERE id IN (
     SELECT id FROM control_actions WHERE created_at < ?i ORDER BY created_at LIMIT ?i)
   RETURNING id`
@@ -114,6 +118,8 @@ export function* prune({ rows, before, limit }: Pruning): Work<number> {
       return yield* marked(rows, before, pruneDeliveries(before, limit))
     case 'events':
       return yield* marked(rows, before, pruneEvents(before, limit))
+    case 'streams':
+      return yield* dropStreams(before, limit)
     case 'actions':
       return (yield* query(OLD_ACTIONS, [before, limit])).length
     case 'dedupes':
@@ -193,6 +199,16 @@ function* pruneRuns(limit: number, next: (most: number) => Work<Row[]>): Work<{ 
     removed += ids.length
   }
   return { removed, newest }
+}
+
+/** Drops the messages of streams that were written to before, of runs that ended before. Their heads stay, and say so. */
+function* dropStreams(before: number, limit: number): Work<number> {
+  const old = (yield* query(OLD_STREAMS, [before, before, limit])) as [runId: string, name: string][]
+  for (const [runId, name] of old) {
+    yield* query('DELETE FROM stream_rows WHERE run_id = ? AND name = ? RETURNING n', [runId, name])
+    yield* query(DROP_STREAM, [runId, name])
+  }
+  return old.length
 }
 
 function* pruneDeliveries(before: number, limit: number): Work<number> {

@@ -18,6 +18,7 @@ import { eventReferences, runReferences } from './references.ts'
 import { rollupContents } from './rollup-checks.ts'
 import { DELIVERY_CHECKS, PAYLOAD_CHECKS } from './row-checks.ts'
 import { RUN_CHECKS, rangesOf } from './run-checks.ts'
+import { STREAM_CHECKS } from './stream-checks.ts'
 import { TURN_CHECKS, turnContents } from './turn-checks.ts'
 
 /** Ids of one range. */
@@ -33,6 +34,7 @@ export async function* verify(snapshot: Snapshot): Violations {
   for await (const range of rangesOfIds(snapshot, 'runs')) {
     yield* violationsOf(snapshot, RUN_CHECKS, range)
     yield* violationsOf(snapshot, TURN_CHECKS, range)
+    yield* violationsOf(snapshot, STREAM_CHECKS, range)
     yield* runContents(snapshot, range)
     yield* attributeContents(snapshot, range)
     yield* runReferences(snapshot, range)

@@ -32,8 +32,8 @@ export interface StreamHead {
   lastAt: number
   /** In the order of their first chunks. */
   open: readonly OpenPart[]
-  /** When retention dropped the rows. */
-  droppedAt?: number
+  /** Retention has dropped the rows. */
+  dropped?: boolean
 }
 
 /** Why chunks were withdrawn: their attempt failed, or it was lost with its runner or engine. */

@@ -6,7 +6,6 @@ import type { FastifyInstance } from 'fastify'
 import { EngineError, invalid } from '../../../domain/model/errors.ts'
 import { isTerminal } from '../../../domain/model/run.ts'
 import { offsetOf } from '../../../domain/streams/messages.ts'
-import { timestamp } from '../../../domain/text/timestamp.ts'
 import type { StreamName, StreamPage, StreamReads } from '../../../ports/stream-reads.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
@@ -55,8 +54,7 @@ async function openStream(streams: StreamReads, stream: StreamName, offset: stri
   const page: StreamPage | undefined = await streams.page(stream, offset === NOW ? Number.MAX_SAFE_INTEGER : asked)
   if (!page) throw notFound('run')
   const { head, status } = page
-  if (head?.droppedAt !== undefined)
-    throw new EngineError('gone', `retention dropped the stream at ${timestamp(head.droppedAt)}`)
+  if (head?.dropped) throw new EngineError('gone', 'retention has dropped the messages of the stream')
   // A reader that has an offset knew the stream while its run went on: it gets the end.
   if (!head && isTerminal(status) && !isPosition) throw notFound('stream')
   const tail = tailOf(page)

@@ -20,7 +20,7 @@ export function pathName(request: FastifyRequest): string {
 }
 
 export function presentStream(head: StreamHead, ended: boolean): RunStream {
-  const { name, chunks, bytes, firstAt, lastAt, droppedAt } = head
+  const { name, chunks, bytes, firstAt, lastAt, dropped } = head
   return {
     name,
     chunks,
@@ -28,7 +28,7 @@ export function presentStream(head: StreamHead, ended: boolean): RunStream {
     firstAt: timestamp(firstAt),
     lastAt: timestamp(lastAt),
     ended,
-    ...(droppedAt !== undefined && { droppedAt: timestamp(droppedAt) }),
+    ...(dropped && { dropped }),
   }
 }
 

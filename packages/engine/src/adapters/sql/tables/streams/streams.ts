@@ -1,7 +1,7 @@
 // The tables of append data: the output streams of runs, and the rows of their messages (docs/decisions/0063-append-data.md).
 
 import type { StreamHead, StreamRow } from '../../../../domain/model/stream/stream.ts'
-import { integer, json, named, optional, text } from '../../description/column.ts'
+import { flag, integer, json, named, optional, text } from '../../description/column.ts'
 import { table } from '../../description/table.ts'
 
 export const STREAMS = table<StreamHead>()('streams', {
@@ -16,10 +16,10 @@ export const STREAMS = table<StreamHead>()('streams', {
     allBytes: integer,
     lastAt: integer,
     open: json,
-    droppedAt: optional(integer),
+    dropped: flag,
   },
   // Retention finds streams by it.
-  indexes: { streams_written: { on: 'last_at', where: 'dropped_at IS NULL' } },
+  indexes: { streams_written: { on: 'last_at', where: 'dropped IS NULL' } },
 })
 
 export const STREAM_ROWS = table<StreamRow>()('stream_rows', {
