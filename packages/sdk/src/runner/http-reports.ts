@@ -89,7 +89,7 @@ export class HttpReports {
   readonly streams: OutletOf = ({ checkpointToken: token, checkpointUrl }) => {
     if (typeof token !== 'string') return undefined
     const engines = this.#engine?.engines ?? engineOf(checkpointUrl, token)
-    return engines && new HttpStreams({ engines, token })
+    return engines && new HttpStreams((route, body) => postToPass({ engines, token }, route, body))
   }
 
   /** No engine could be reached: the next passes report nothing. */

@@ -3,7 +3,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { API_ERROR_STATUS, type ApiErrorCode, type EngineAnswer } from '@perdure/protocol'
 import { type Append, AppendRefusedError, appendText, type StreamOutlet } from '../stream/outlet.ts'
-import { type PassAtEngine, postToPass } from './post-to-pass.ts'
 
 /** Waits before an append is sent again. The last one is that of all further tries. */
 const RETRY_MS = [50, 250, 1_000]
@@ -15,18 +14,21 @@ const REFUSALS: ReadonlyMap<number, ApiErrorCode> = new Map(
   ]),
 )
 
+/** Posts JSON to a route of the pass. Resolves with undefined if there is no answer. */
+export type PostAppend = (route: string, body: string) => Promise<Pick<EngineAnswer, 'status' | 'text'> | undefined>
+
 export class HttpStreams implements StreamOutlet {
   readonly appendsMax = 1
-  readonly #to: PassAtEngine
+  readonly #post: PostAppend
 
-  constructor(to: PassAtEngine) {
-    this.#to = to
+  constructor(post: PostAppend) {
+    this.#post = post
   }
 
   async append(append: Append, isOver: () => boolean): Promise<void> {
     const body = appendText(append)
     for (let tries = 0; !isOver(); tries++) {
-      const answer = await postToPass(this.#to, `streams/${append.name}`, body)
+      const answer = await this.#post(`streams/${append.name}`, body)
       if (answer?.status === 200) return
       const refusal = answer && REFUSALS.get(answer.status)
       if (answer && refusal) throw new AppendRefusedError(refusal, messageOf(answer))

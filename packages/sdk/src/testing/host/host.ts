@@ -6,7 +6,9 @@ import type { Engine, Random, Store, VirtualClock } from '@perdure/engine'
 import type { InvokeContext } from '@perdure/protocol'
 import type { AskForPass } from '../../replay/late-handler.ts'
 import type { Handler } from '../../runner/handler.ts'
+import { HttpStreams, type PostAppend } from '../../runner/http-streams.ts'
 import { registerRequest } from '../../runner/registration.ts'
+import type { StreamOutlet } from '../../stream/outlet.ts'
 import { callbackUrlOf } from '../../wire/callback-url.ts'
 import { API_KEY, type HttpAnswer, type HttpRequest, injectedClient } from './api.ts'
 import type { EnginePackage } from './engine-package.ts'
@@ -134,6 +136,7 @@ export class Host {
       now,
       contexts,
       ask,
+      streams: ctx => this.#streamsOf(ctx),
     })
     const keys = [{ label: 'testing', namespace: 'default', kind: 'secret', key: API_KEY }]
     const config = readConfig({
@@ -230,6 +233,17 @@ export class Host {
       () => true,
       () => true,
     )
+  }
+
+  #streamsOf({ checkpointToken }: InvokeContext): StreamOutlet | undefined {
+    if (checkpointToken === undefined) return undefined
+    const headers = { 'content-type': 'application/json' }
+    const post: PostAppend = async (route, payload) => {
+      const url = `/invokes/${checkpointToken}/${route}`
+      const { statusCode, body } = await this.#request({ method: 'POST', url, headers, payload })
+      return { status: statusCode, text: body }
+    }
+    return new HttpStreams((route, body) => outsideWorkflow(() => post(route, body)).catch(() => undefined))
   }
 
   #logged(line: string): void {

@@ -11,6 +11,7 @@ import { Cancellation } from '../../run/cancellation.ts'
 import { LatePlaces } from '../../run/late-places.ts'
 import { newMemory } from '../../run/runner-memory.ts'
 import type { Handler } from '../../runner/handler.ts'
+import type { OutletOf } from '../../stream/outlet.ts'
 import { exceeds } from '../../wire/text-size.ts'
 import { type EngineLifetime, never } from './lifetime.ts'
 import { insidePass, type PassUnderWay } from './pass-under-way.ts'
@@ -36,6 +37,8 @@ interface InProcessOptions {
   contexts: Map<string, InvokeContext>
   /** Asks the engine for another pass. */
   ask: AskForPass
+  /** Where the chunks of output streams go. */
+  streams: OutletOf
   /** The virtual time, which `ctx.now()` gives. */
   now: () => number
 }
@@ -73,7 +76,7 @@ export class InProcessTransport implements Transport {
   async close(): Promise<void> {}
 
   #pass(handler: Handler, call: InvokeCall, resolve: (reply: InvokeReply) => void): void {
-    const { quiescence, checkpoints, now, ask } = this.#options
+    const { quiescence, checkpoints, now, ask, streams } = this.#options
     const { onCheckpoint, signal } = call
     const request = JSON.parse(call.body) as { ctx: InvokeContext }
     this.#options.contexts.set(request.ctx.runId, request.ctx)
@@ -109,7 +112,7 @@ export class InProcessTransport implements Transport {
     signal.addEventListener('abort', abort)
     const checkpoint =
       checkpoints && onCheckpoint ? checkpointer(onCheckpoint.bind(call), abort, quiescence) : undefined
-    const invoke = () => handler.invoke(request, { cancellation, checkpoint, now, memory: this.#memory, ask })
+    const invoke = () => handler.invoke(request, { cancellation, checkpoint, now, memory: this.#memory, streams, ask })
     void insidePass(pass, invoke).then(answer => end(replyOf(answer)))
   }
 }
