@@ -26,6 +26,7 @@ const STANDS_IN: Record<string, string> = {
   'docs/budgets.md': 'test/scenario/docs/steps.workflows.ts',
   'docs/signals.md': 'test/scenario/docs/steps.workflows.ts',
   'docs/steps.md': 'test/scenario/docs/steps.workflows.ts',
+  'docs/streams.md': 'test/scenario/docs/streams.workflows.ts',
   'docs/schemas.md': 'test/scenario/docs/schemas.workflows.ts',
   'docs/middleware.md': 'test/scenario/docs/schemas.workflows.ts',
   'docs/ai.md': 'test/scenario/docs/ai.workflows.ts',
