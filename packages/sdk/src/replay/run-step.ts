@@ -94,6 +94,8 @@ class StepAttempt implements RunningCallback {
   readonly spent: Spent
   /** Made when the callback asks for a stream. */
   #streams: StepStreams | undefined
+  /** The engine takes no chunks of the attempt any more. */
+  #isGone = false
   #isOver = false
   /** Aborts the attempt alone; made when the callback asks for its signal, or when it is aborted. */
   #own: AbortController | undefined
@@ -136,7 +138,7 @@ class StepAttempt implements RunningCallback {
   }
 
   #openStreams(signal: AbortSignal): StepStreams {
-    const { ctx, logs, pass, cancellation, outletOf } = this.#environment
+    const { ctx, logs, pass, outletOf } = this.#environment
     const { hashedId: stepId, name, use } = this.id
     const isKnown = ctx.features?.includes(STREAMS_FEATURE) ?? false
     const outlet = isKnown ? outletOf?.(ctx) : undefined
@@ -147,16 +149,19 @@ class StepAttempt implements RunningCallback {
       outlet,
       signal,
       onAppended: () => pass.timers.restart(),
-      onGone: () => cancellation.cancel(new Error('The engine expects nothing more of this pass'), true),
+      onGone: () => {
+        this.#isGone = true
+        this.abort(new Error(`The engine expects nothing more of step "${name}" from this pass`))
+      },
     })
   }
 
-  /** Waits until the chunks are durable. A run that was cancelled meanwhile stores the result of the step without them. */
+  /** Waits until the chunks are durable. For a run that was cancelled meanwhile the result is stored without them, and undone. */
   async #flush(streams: StepStreams): Promise<void> {
     try {
       await streams.flush()
     } catch (error) {
-      if (!this.#environment.cancellation.cancelled) throw error
+      if (!this.#isGone && !this.#environment.cancellation.cancelled) throw error
     }
   }
 

@@ -3,6 +3,7 @@
 import { EngineList, hashStepId, type Opcode } from '@perdure/protocol'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type EngineServer, startEngine } from '../engine/engine-server.testkit.ts'
+import { deferred } from '../run/deferred.ts'
 import { createWorkflow } from '../workflow/create-workflow.ts'
 import type { WorkflowArgs } from '../workflow/workflow.ts'
 import { createHandler } from './handler.ts'
@@ -27,22 +28,24 @@ interface Answer {
 }
 
 /** One pass of a runner over HTTP that has registered, unless `isRegistered` is false. */
-async function passOf(
-  handler: (args: WorkflowArgs) => unknown,
-  fields: object = token,
-  isRegistered = true,
-): Promise<Answer> {
+function passOf(handler: (args: WorkflowArgs) => unknown, fields: object = token, isRegistered = true) {
+  return runnerOf(handler, isRegistered)(fields)
+}
+
+function runnerOf(handler: (args: WorkflowArgs) => unknown, isRegistered = true): (fields?: object) => Promise<Answer> {
   const workflows = [createWorkflow({ name: 'flow' }, handler)]
   const runner = createHandler({ app: 'tests', workflows, signingKey: [], log: () => undefined })
   // Too few stored steps for checkpoints, which streams do not need.
   if (isRegistered) runner.acknowledged(reply, { engines: EngineList.of(engine.url), storedStepsMin: undefined })
-  const ctx = { runId: 'run_1', workflow: 'flow', attempt: 1, app: 'tests', runner: '', features, ...fields }
-  const { status, body } = await runner.handle({
-    headers: { host: 'localhost', 'content-type': 'application/json' },
-    rawBody: JSON.stringify({ event: { name: 'flow' }, steps: {}, ctx }),
-    remoteAddress: '127.0.0.1',
-  })
-  return { status, ...JSON.parse(body) }
+  return async (fields = token) => {
+    const ctx = { runId: 'run_1', workflow: 'flow', attempt: 1, app: 'tests', runner: '', features, ...fields }
+    const { status, body } = await runner.handle({
+      headers: { host: 'localhost', 'content-type': 'application/json' },
+      rawBody: JSON.stringify({ event: { name: 'flow' }, steps: {}, ctx }),
+      remoteAddress: '127.0.0.1',
+    })
+    return { status, ...JSON.parse(body) }
+  }
 }
 
 const writes = ({ step }: WorkflowArgs) =>
@@ -141,6 +144,24 @@ describe('an append', () => {
     expect(engine.calls).toHaveLength(1)
   })
 
+  test('of a step that was settled by hand leaves the others of the pass alone', async () => {
+    engine = await startEngine(refused(410))
+    const over = deferred()
+    const { opcodes } = await passOf(({ step }) =>
+      Promise.all([
+        step.run('ask', async ({ stream }) => {
+          await stream('answer').write('a')
+          await stream('answer').flush().catch(over.resolve)
+        }),
+        step.run('other', async ({ signal }) => {
+          await over.promise
+          return signal.aborted
+        }),
+      ]),
+    )
+    expect(opcodes).toContainEqual(expect.objectContaining({ name: 'other', data: false }))
+  })
+
   test('of a run that was cancelled leaves a result of its step, which can be undone', async () => {
     engine = await startEngine(refused(410))
     expect((await passOf(writes)).opcodes).toMatchObject([{ name: 'ask', data: 'Hello' }])
@@ -157,6 +178,53 @@ describe('an append', () => {
     expect(opcodes).toMatchObject([{ error: { name: 'StreamUnavailableError' } }])
     expect(opcodes[0]).not.toHaveProperty('retriable')
   })
+})
+
+test('the time of a pass begins again with each append that is stored', async () => {
+  engine = await startEngine(stored)
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  const { opcodes } = await passOf(
+    ({ step }) =>
+      step.run('ask', async ({ stream }) => {
+        for (const chunk of ['a', 'b', 'c']) {
+          await stream('answer').write(chunk)
+          await stream('answer').flush()
+          await vi.advanceTimersByTimeAsync(800)
+        }
+        return 'done'
+      }),
+    { ...token, invokeTimeoutMs: 1_000 },
+  )
+  expect(opcodes).toMatchObject([{ data: 'done' }])
+})
+
+test('the late result of an attempt that has written is not taken: its chunks were withdrawn', async () => {
+  engine = await startEngine(stored)
+  const [begun, late] = [deferred(), deferred()]
+  let executions = 0
+  const pass = runnerOf(({ step }) =>
+    step.run(
+      'ask',
+      async ({ stream }) => {
+        const execution = ++executions
+        await stream('answer').write(execution)
+        await stream('answer').flush()
+        begun.resolve()
+        if (execution === 1) await late.promise
+        return execution
+      },
+      { timeout: 1_000 },
+    ),
+  )
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const first = pass()
+  await begun.promise
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect((await first).opcodes).toMatchObject([{ error: { name: 'StepTimeoutError' } }])
+  const second = pass()
+  await new Promise(setImmediate)
+  late.resolve()
+  expect((await second).opcodes).toMatchObject([{ data: 2 }])
 })
 
 describe('chunks are dropped, with a warning, and the step goes on', () => {
