@@ -3,7 +3,7 @@
 
 import { testEngine } from '@perdure/sdk/testing'
 import { expect, test } from 'vitest'
-import { called, careless, loop, model, one, wrapped } from './ai.workflows.ts'
+import { called, careless, chat, loop, model, one, wrapped } from './ai.workflows.ts'
 
 const question = { question: 'How is the weather in Bern?' }
 
@@ -36,6 +36,12 @@ test('a wrapped model is called once, however often the handler runs, and its da
   const run = await engine.start(wrapped, question)
   expect(await run.result({ within: '2h' })).toBe('It rains.')
   expect(model.doGenerateCalls).toHaveLength(1)
+})
+
+test('a step streams its answer, and gives its text', async () => {
+  await using engine = await testEngine([chat])
+  const run = await engine.start(chat, question)
+  expect(await run.result()).toBe('It rains.')
 })
 
 test('a result that is returned whole loses its getters, and one warning names them', async () => {

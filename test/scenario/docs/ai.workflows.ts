@@ -1,8 +1,9 @@
 // The code of docs/ai.md, line by line. `ai.test.ts` runs it, with the model of the AI SDK's own tests.
 
 import { createWorkflow, type WorkflowArgs } from '@perdure/sdk'
-import { generateText, type ModelMessage, tool, wrapLanguageModel } from 'ai'
-import { MockLanguageModelV4 } from 'ai/test'
+import { streamUI } from '@perdure/sdk/ai'
+import { generateText, type ModelMessage, streamText, tool, wrapLanguageModel } from 'ai'
+import { convertArrayToReadableStream, MockLanguageModelV4 } from 'ai/test'
 import { z } from 'zod'
 
 type Generated = Awaited<ReturnType<MockLanguageModelV4['doGenerate']>>
@@ -25,6 +26,15 @@ export const model = new MockLanguageModelV4({
     const call = { type: 'tool-call' as const, toolCallId: 'call-1', toolName: 'weather', input: '{"city":"Bern"}' }
     return generated([call], 'tool-calls')
   },
+  doStream: async () => ({
+    stream: convertArrayToReadableStream([
+      { type: 'text-start', id: '1' },
+      { type: 'text-delta', id: '1', delta: 'It ' },
+      { type: 'text-delta', id: '1', delta: 'rains.' },
+      { type: 'text-end', id: '1' },
+      { type: 'finish', finishReason: { unified: 'stop', raw: 'stop' }, usage },
+    ]),
+  }),
 })
 const tools = { weather: tool({ inputSchema: z.object({ city: z.string() }) }) }
 /** The calls of tools, in order. */
@@ -85,6 +95,14 @@ export const wrapped = createWorkflow({ name: 'docs-ai-wrapped' }, async ({ even
   })
   const { text } = await generateText({ model: durable, prompt: event.data.question, maxRetries: 0 })
   await step.sleep('a while', '1h')
+  return text
+})
+
+export const chat = createWorkflow({ name: 'docs-ai-chat' }, async ({ event, step }: WorkflowArgs<Question>) => {
+  const text = await step.run('answer', async ({ stream, signal }) => {
+    const result = streamText({ model, prompt: event.data.question, abortSignal: signal, maxRetries: 0 })
+    return streamUI(stream('chat'), result)
+  })
   return text
 })
 

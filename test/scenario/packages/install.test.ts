@@ -26,6 +26,7 @@ const SUBPATHS = [
   '/bun',
   '/elysia',
   '/connect',
+  '/ai',
   '/testing',
   '/client',
 ]

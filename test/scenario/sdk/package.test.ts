@@ -98,6 +98,7 @@ const ADAPTERS = {
   '@perdure/sdk/bun': ['createBunHandler', 'serve'],
   '@perdure/sdk/elysia': ['perdure'],
   '@perdure/sdk/connect': ['connect'],
+  '@perdure/sdk/ai': ['PerdureChatTransport', 'streamUI'],
   '@perdure/sdk/testing': ['RunFailedError', 'TestingError', 'testEngine'],
 }
 

@@ -19,7 +19,7 @@ export interface EngineServer {
   close(): Promise<void>
 }
 
-type Reply = { status: number; body: unknown } | 'hang' | 'reset'
+type Reply = { status: number; body: unknown; headers?: Record<string, string> } | 'hang' | 'reset'
 
 /** Answers the n-th call with the n-th reply, and all later ones with the last. */
 export async function startEngine(...replies: Reply[]): Promise<EngineServer> {
@@ -59,5 +59,5 @@ function answer(response: ServerResponse, reply: Reply): void {
     return
   }
   const text = typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body)
-  response.writeHead(reply.status, { 'content-type': 'application/json' }).end(text)
+  response.writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers }).end(text)
 }

@@ -1,0 +1,216 @@
+// Answers of the AI SDK in output streams: what `streamUI` writes, and the message that a chat makes of what the transport reads, with the
+// `ai` package and its mock model.
+
+import { readUIMessageStream, streamText, tool, type UIMessage, type UIMessageChunk } from 'ai'
+import { convertArrayToReadableStream, MockLanguageModelV4 } from 'ai/test'
+import { afterEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { type EngineServer, startEngine } from '../engine/engine-server.testkit.ts'
+import { StepStreams } from '../stream/step-streams.ts'
+import { PerdureChatTransport, streamUI } from './index.ts'
+
+const usage = {
+  inputTokens: { total: 3, noCache: 3, cacheRead: undefined, cacheWrite: undefined },
+  outputTokens: { total: 2, text: 2, reasoning: undefined },
+}
+const text = (...deltas: string[]) => [
+  { type: 'text-start' as const, id: '1' },
+  ...deltas.map(delta => ({ type: 'text-delta' as const, id: '1', delta })),
+  { type: 'text-end' as const, id: '1' },
+]
+const finish = (unified: 'stop' | 'tool-calls') =>
+  ({ type: 'finish', finishReason: { unified, raw: undefined }, usage }) as const
+type Part = ReturnType<typeof text>[number] | ReturnType<typeof finish> | { type: 'error'; error: unknown } | object
+
+/** Streams the answers of a model, one for each of its calls; returns the chunks, and the text or the error. */
+async function written(answers: Part[][], tools = {}) {
+  const chunks: UIMessageChunk[] = []
+  const outlet = {
+    appendsMax: 1,
+    append: async (append: { chunks: readonly string[] }) => {
+      for (const chunk of append.chunks) chunks.push(JSON.parse(chunk))
+    },
+  }
+  const { signal } = new AbortController()
+  const streams = new StepStreams({ stepId: 'h', step: 'ask', outlet, signal, onAppended: () => {}, onGone: () => {} })
+  const doStream = answers.map(parts => ({ stream: convertArrayToReadableStream(parts as never[]) }))
+  const result = streamText({
+    model: new MockLanguageModelV4({ doStream }),
+    prompt: 'Hi',
+    tools,
+    stopWhen: ({ steps }) => steps.length === answers.length,
+    onError: () => {},
+    maxRetries: 0,
+  })
+  const outcome = await streamUI(streams.of('chat'), result).catch(error => error)
+  await streams.flush()
+  return { chunks, outcome }
+}
+
+const types = (chunks: UIMessageChunk[]) => chunks.map(({ type }) => type)
+
+describe('streamUI', () => {
+  test('writes one step of a message, and gives the text', async () => {
+    const { chunks, outcome } = await written([[...text('Hel', 'lo'), finish('stop')]])
+    expect(outcome).toBe('Hello')
+    expect(types(chunks)).toEqual([
+      'start-step',
+      'text-start',
+      'text-delta',
+      'text-delta',
+      'text-end',
+      'finish-step',
+      'finish',
+    ])
+  })
+
+  test('writes one step also where the model is called again after a tool', async () => {
+    const call = { type: 'tool-call', toolCallId: 'c1', toolName: 'weather', input: '{"city":"Bern"}' }
+    const weather = tool({ inputSchema: z.object({ city: z.string() }), execute: async () => 'rain' })
+    const { chunks, outcome } = await written(
+      [
+        [call, finish('tool-calls')],
+        [...text('Rain'), finish('stop')],
+      ],
+      { weather },
+    )
+    expect(outcome).toBe('Rain')
+    expect(types(chunks).filter(type => type.endsWith('step'))).toEqual(['start-step', 'finish-step'])
+    expect(types(chunks)).toContain('tool-output-available')
+  })
+
+  test('does not end the message when the model calls tools that other steps execute', async () => {
+    const call = { type: 'tool-call', toolCallId: 'c1', toolName: 'weather', input: '{"city":"Bern"}' }
+    const weather = tool({ inputSchema: z.object({ city: z.string() }) })
+    const { chunks } = await written([[call, finish('tool-calls')]], { weather })
+    expect(types(chunks)).toEqual(['start-step', 'tool-input-available', 'finish-step'])
+  })
+
+  test('rejects with the error of the model', async () => {
+    const error = new Error('the model is down')
+    const { outcome, chunks } = await written([[...text('Hel'), { type: 'error', error }]])
+    expect(outcome).toBe(error)
+    expect(types(chunks)).not.toContain('finish')
+  })
+})
+
+describe('the transport', () => {
+  let engine: EngineServer
+
+  afterEach(() => engine.close())
+
+  const textChunks = (...deltas: string[]): UIMessageChunk[] => [
+    { type: 'start-step' },
+    ...text(...deltas),
+    { type: 'finish-step' },
+  ]
+  /** Messages of a step, from number `n` on. */
+  const messages = (n: number, step: string, attempt: number, chunks: UIMessageChunk[]) =>
+    chunks.map((chunk, i) => ({ n: n + i, chunk, ...(i === 0 && { step, attempt }) }))
+  const page = (body: object[], headers: Record<string, string> = {}) => ({ status: 200, body, headers })
+
+  function transport(run: object = {}) {
+    const send = async () => ({ runId: 'run_1', token: 'to.ken', ...run })
+    return new PerdureChatTransport({ url: engine.url, send, reconnect: async () => send() })
+  }
+
+  const asked = { trigger: 'submit-message', chatId: 'c', messageId: undefined, messages: [] } as const
+
+  async function shown(stream: ReadableStream<UIMessageChunk> | null): Promise<UIMessage | undefined> {
+    let last: UIMessage | undefined
+    const all = readUIMessageStream({ stream: stream as ReadableStream<UIMessageChunk>, terminateOnError: true })
+    for await (const message of all) last = structuredClone(message)
+    return last
+  }
+
+  const textOf = (message: UIMessage | undefined) =>
+    message?.parts.flatMap(part => (part.type === 'text' ? part.text : [])).join('|')
+
+  test('shows an answer, with the token in a header', async () => {
+    engine = await startEngine(
+      page([...messages(0, 'ask', 1, textChunks('Hel', 'lo')), { n: 6, chunk: { type: 'finish' } }]),
+    )
+    const message = await shown(await transport().sendMessages({ ...asked, abortSignal: undefined }))
+    expect(message).toMatchObject({ id: 'run_1', role: 'assistant' })
+    expect(textOf(message)).toBe('Hello')
+    const [{ path, headers }] = engine.calls as [(typeof engine.calls)[number]]
+    expect(path).toBe('/runs/run_1/streams/chat?offset=-1&live=long-poll')
+    expect(headers.authorization).toBe('Bearer to.ken')
+  })
+
+  test('drops what a failed attempt has written, of that step alone', async () => {
+    engine = await startEngine(
+      page(
+        [
+          ...messages(0, 'think', 1, textChunks('So')),
+          ...messages(5, 'ask', 1, textChunks('Wro').slice(0, 3)),
+          { n: 8, rollback: 5, step: 'ask', attempt: 1, reason: 'failed' },
+          ...messages(9, 'ask', 2, textChunks('Right')),
+        ],
+        { 'stream-next-offset': '14' },
+      ),
+      page([{ n: 14, end: 'succeeded' }], { 'stream-closed': 'true' }),
+    )
+    const message = await shown(await transport().reconnectToStream({ chatId: 'c' }))
+    expect(textOf(message)).toBe('So|Right')
+    expect(message?.parts.map(({ type }) => type)).toEqual(['step-start', 'text', 'step-start', 'text'])
+    expect(engine.calls[1]?.path).toContain('offset=14')
+  })
+
+  test('goes on after 503 and 204, and in the run that the run continues as', async () => {
+    engine = await startEngine(
+      { status: 503, body: {} },
+      { status: 204, body: '' },
+      page([...messages(0, 'ask', 1, textChunks('a')), { n: 5, end: 'succeeded', continuedAs: 'run_2' }], {
+        'stream-closed': 'true',
+      }),
+      page([...messages(0, 'ask', 1, textChunks('b')), { n: 5, chunk: { type: 'finish' } }]),
+    )
+    expect(
+      textOf(await shown(await transport({ offset: '7' }).sendMessages({ ...asked, abortSignal: undefined }))),
+    ).toBe('a|b')
+    expect(
+      engine.calls.map(({ path }) => path?.replace('/streams/chat?offset=', ' ').replace('&live=long-poll', '')),
+    ).toEqual(['/runs/run_1 7', '/runs/run_1 7', '/runs/run_1 7', '/runs/run_2 -1'])
+  })
+
+  test.each([
+    { end: 'failed', last: { type: 'error', errorText: 'The run has failed' } },
+    { end: 'cancelled', last: { type: 'abort', reason: 'The run was cancelled' } },
+    { end: 'succeeded', last: { type: 'finish' } },
+  ])('ends with a run that has $end', async ({ end, last }) => {
+    engine = await startEngine(page([{ n: 0, end }], { 'stream-closed': 'true' }))
+    const stream = await transport().sendMessages({ ...asked, abortSignal: undefined })
+    const chunks = []
+    for await (const chunk of stream as unknown as AsyncIterable<UIMessageChunk>) chunks.push(chunk)
+    expect(chunks).toEqual([{ type: 'start', messageId: 'run_1' }, last])
+  })
+
+  test('fails with the refusal of the engine', async () => {
+    engine = await startEngine({
+      status: 401,
+      body: { error: { code: 'unauthorized', message: 'the token has expired' } },
+    })
+    const stream = await transport().sendMessages({ ...asked, abortSignal: undefined })
+    await expect(shown(stream)).rejects.toMatchObject({ code: 'unauthorized', message: 'the token has expired' })
+  })
+
+  test('stop ends the connection', async () => {
+    engine = await startEngine('hang')
+    const stopping = new AbortController()
+    const stream = await transport().sendMessages({ ...asked, abortSignal: stopping.signal })
+    const reader = stream.getReader()
+    await reader.read()
+    const next = reader.read()
+    await engine.called(1)
+    stopping.abort()
+    await expect(next).rejects.toBe(stopping.signal.reason)
+  })
+
+  test('without `reconnect` there is no answer under way', async () => {
+    engine = await startEngine('hang')
+    const { reconnectToStream } = PerdureChatTransport.prototype
+    const bare = new PerdureChatTransport({ url: engine.url, send: async () => ({ runId: 'r', token: 't' }) })
+    expect(await reconnectToStream.call(bare, { chatId: 'c' })).toBeNull()
+  })
+})
