@@ -186,3 +186,23 @@ test('a trip that is cancelled gives its room back', async () => {
   expect(await cleanup?.status()).toBe('succeeded')
   expect(cleanup?.executions('rollback:book')).toBe(1)
 })
+
+const answering = createWorkflow({ name: 'answering' }, ({ step }) =>
+  step.run('ask', async ({ stream, attempt }) => {
+    const out = stream('answer')
+    await out.write(attempt === 1 ? 'Wro' : 'Right')
+    await out.flush()
+    if (attempt === 1) throw new Error('the model is down')
+  }),
+)
+
+test('what a failed attempt has written does not count', async () => {
+  await using engine = await testEngine([answering])
+
+  const run = await engine.start(answering)
+  await run.result({ within: '1m' })
+
+  const { text, chunks, messages, isEnded } = await run.stream('answer')
+  expect({ text, chunks, isEnded }).toEqual({ text: 'Right', chunks: ['Right'], isEnded: true })
+  expect(messages[1]).toMatchObject({ rollback: 0, step: 'ask', reason: 'failed' })
+})

@@ -3,6 +3,7 @@
 
 export { RunFailedError, TestingError } from './host/errors.ts'
 export type { MockCall, MockCallback, MockOptions, StepHold, StepMock } from './host/step-watch.ts'
+export type { TestStream } from './host/test-stream.ts'
 export type { SentWebhook, WebhookAnswer, WebhookAnswers } from './host/webhooks.ts'
 export type { TestEngineOptions } from './options.ts'
 export {

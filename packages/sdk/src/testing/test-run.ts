@@ -14,6 +14,7 @@ import {
 } from '@perdure/protocol'
 import { RunFailedError, TestingError } from './host/errors.ts'
 import type { Host } from './host/host.ts'
+import { type TestStream, testStream } from './host/test-stream.ts'
 
 /** Options of a read that may move the virtual time. */
 export interface WithinOptions {
@@ -125,6 +126,11 @@ export class TestRun<Output = unknown> {
       lines.push(...page)
       if (page.length < LOG_PAGE_LINES) return lines
     }
+  }
+
+  /** Returns the output stream of this name, as far as it is written. Rejects if the run has ended without it. */
+  async stream(name: string): Promise<TestStream> {
+    return testStream(await this.#host.read(api => api.readRunStream({ id: this.id, name })))
   }
 
   /**
