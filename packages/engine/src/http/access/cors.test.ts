@@ -27,13 +27,15 @@ describe('without origins', () => {
 })
 
 describe('with origins', () => {
-  test('a page of a listed origin may call and read the cursor and the request id', async () => {
+  test('a page of a listed origin may call and read the headers of lists and streams', async () => {
     const { app } = await corsApp(['https://a.example', PAGE])
     const answer = await app.inject({ url: '/runs', headers: { origin: PAGE } })
     expect(answer.statusCode).toBe(200)
     expect(answer.headers).toMatchObject({
       'access-control-allow-origin': PAGE,
-      'access-control-expose-headers': 'X-Next-Cursor, X-Request-Id, X-Scanned-To, X-Event-Id, X-Run-Id',
+      'access-control-expose-headers':
+        'X-Next-Cursor, X-Request-Id, X-Scanned-To, X-Event-Id, X-Run-Id, ' +
+        'ETag, Stream-Next-Offset, Stream-Cursor, Stream-Up-To-Date, Stream-Closed',
       vary: 'Origin',
     })
   })
@@ -61,9 +63,18 @@ describe('with origins', () => {
     expect(answer.headers).toMatchObject({
       'access-control-allow-origin': PAGE,
       'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
-      'access-control-allow-headers': 'Authorization, Content-Type, Last-Event-ID',
+      'access-control-allow-headers': 'Authorization, Content-Type, If-None-Match, Last-Event-ID',
     })
     expect((await store.in('default').run('run_1'))?.status).toBe('queued')
+    // Neither a list of origins nor a star lets browsers send cookies.
+    for (const origins of [[PAGE], ['*']]) {
+      const { app: other } = await corsApp(origins)
+      for (const { headers } of [
+        await other.inject(preflight('/runs')),
+        await other.inject({ url: '/runs', headers: { origin: PAGE } }),
+      ])
+        expect(headers).not.toHaveProperty('access-control-allow-credentials')
+    }
   })
 
   test('refusals are readable too', async () => {

@@ -14,14 +14,17 @@ declare module 'fastify' {
 /** How long a browser may cache the answer to a preflight. */
 const PREFLIGHT_MAX_AGE_S = 600
 
+/** Headers of output streams that a page reads. */
+const STREAM_HEADERS = ['ETag', 'Stream-Next-Offset', 'Stream-Cursor', 'Stream-Up-To-Date', 'Stream-Closed']
+
 /** Lets pages of these origins call; `*` stands for all. */
 export function addCors(app: FastifyInstance, origins: readonly string[]): void {
   if (origins.length === 0) return
   const options = {
     origin: origins.includes('*') ? '*' : [...origins],
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-    allowedHeaders: ['Authorization', 'Content-Type', 'Last-Event-ID'],
-    exposedHeaders: ['X-Next-Cursor', 'X-Request-Id', 'X-Scanned-To', 'X-Event-Id', 'X-Run-Id'],
+    allowedHeaders: ['Authorization', 'Content-Type', 'If-None-Match', 'Last-Event-ID'],
+    exposedHeaders: ['X-Next-Cursor', 'X-Request-Id', 'X-Scanned-To', 'X-Event-Id', 'X-Run-Id', ...STREAM_HEADERS],
     maxAge: PREFLIGHT_MAX_AGE_S,
     strictPreflight: false,
   }
