@@ -10,13 +10,11 @@ import type { Live } from '../../services/live/live.ts'
 import type { HttpLimits } from '../request/limits.ts'
 import { pause, pauseMs, SLICE_STREAMS } from './broadcast.ts'
 import { isEnd, RunTail } from './run-tail.ts'
-import { frameMessages, Timeline } from './timeline.ts'
+import { type FrameForm, frameMessages, Timeline } from './timeline.ts'
 
 /** A stream that has got every frame up to `after`. */
-export interface Follower {
+export interface Follower extends FrameForm {
   after: number
-  /** Whether its messages carry ids. */
-  readonly ids: boolean
   /** True while the client has not read what was written. */
   readonly isStalled: boolean
   write(bytes: Buffer): void
@@ -155,10 +153,11 @@ export class RunFeed {
   async #send(frames: readonly StoredFrame[]): Promise<number> {
     const [first, last] = [frames[0], frames.at(-1)]
     if (!first || !last) return 0
-    const encoded = new Map<boolean, Buffer>()
-    const encode = (ids: boolean): Buffer => {
-      const bytes = encoded.get(ids) ?? frameMessages(frames, { ids })
-      encoded.set(ids, bytes)
+    const encoded = new Map<string, Buffer>()
+    const encode = (form: FrameForm): Buffer => {
+      const name = `${form.ids} ${form.isPublic}`
+      const bytes = encoded.get(name) ?? frameMessages(frames, form)
+      encoded.set(name, bytes)
       return bytes
     }
     let written = 0
@@ -169,18 +168,20 @@ export class RunFeed {
         this.#dismiss(follower, 'slow')
         continue
       }
-      const { after, ids } = follower
+      const { after } = follower
       follower.after = last.seq
-      const missing = first.seq > after ? encode(ids) : frameMessages(behind(frames, after), { ids })
+      const missing = first.seq > after ? encode(follower) : frameMessages(behind(frames, after), follower)
       follower.write(missing)
     }
-    return encode(true).length
+    return encode({ ids: true }).length
   }
 
   /** Writes a frame that is not of the timeline. It has no id, and the seq that its stream is at: a client resumes behind that. */
   #pass(frame: StoredFrame): void {
     for (const follower of this.#followers) {
-      if (!follower.isStalled) follower.write(frameMessages([{ ...frame, seq: follower.after }], { ids: false }))
+      const { isPublic = false } = follower
+      if (!follower.isStalled)
+        follower.write(frameMessages([{ ...frame, seq: follower.after }], { ids: false, isPublic }))
     }
   }
 

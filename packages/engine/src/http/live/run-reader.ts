@@ -5,17 +5,16 @@ import { isTerminal } from '../../domain/model/run.ts'
 import type { TimelinePage } from '../../ports/store-reads.ts'
 import type { Follower, RunFeed } from './run-feed.ts'
 import type { SseStream } from './sse.ts'
-import { frameMessages, type Timeline } from './timeline.ts'
+import { type FrameForm, frameMessages, type Timeline } from './timeline.ts'
 
-export interface RunReaderOptions {
+export interface RunReaderOptions extends FrameForm {
   feed: RunFeed
   timeline: Timeline
-  /** Whether messages carry ids, behind which a client resumes. */
-  ids: boolean
 }
 
 export class RunReader implements Follower {
   readonly ids: boolean
+  readonly isPublic: boolean
   after = 0
   readonly #feed: RunFeed
   readonly #timeline: Timeline
@@ -23,10 +22,11 @@ export class RunReader implements Follower {
   #settle: (why: 'ended' | 'slow' | Error) => void = () => {}
 
   /** The feed must have been entered before the timeline was read. */
-  constructor({ feed, timeline, ids }: RunReaderOptions) {
+  constructor({ feed, timeline, ids, isPublic = false }: RunReaderOptions) {
     this.#feed = feed
     this.#timeline = timeline
     this.ids = ids
+    this.isPublic = isPublic
   }
 
   get isStalled(): boolean {

@@ -1,5 +1,6 @@
 // Reads a run's timeline page by page, and encodes its frames as messages. Used by run-feed.ts and run-reader.ts.
 
+import { publicFrames } from '../../domain/view/public-view.ts'
 import { frameText, type StoredFrame } from '../../domain/view/timeline-frames.ts'
 import type { Reads, TimelinePage } from '../../ports/store-reads.ts'
 import { sseMessage } from './sse.ts'
@@ -31,9 +32,16 @@ export class Timeline {
   }
 }
 
-/** The frames as messages; with `ids` a client resumes behind the last one that it has. */
-export function frameMessages(frames: readonly StoredFrame[], { ids }: { ids: boolean }): Buffer {
-  const messages = frames.map(frame =>
+export interface FrameForm {
+  /** Whether messages carry ids: a client resumes behind the last one that it has. */
+  readonly ids: boolean
+  /** Without log lines and stacks, for the holder of a run token. */
+  readonly isPublic?: boolean
+}
+
+/** The frames as messages; empty if there are none in this form. */
+export function frameMessages(frames: readonly StoredFrame[], { ids, isPublic }: FrameForm): Buffer {
+  const messages = (isPublic ? publicFrames(frames) : frames).map(frame =>
     sseMessage({ ...(ids && { id: frame.seq }), event: frame.kind, data: frameText(frame) }),
   )
   return Buffer.from(messages.join(''))

@@ -69,9 +69,10 @@ export class AdminWatch extends RepeatingTask {
     const revision = await admin.revision()
     if (revision === this.#revision) return
     const [stored, all] = await Promise.all([admin.keys(), admin.namespaces()])
-    keys.replaceStored(stored)
     const suspended = all.filter(({ suspendedAt }) => suspendedAt !== undefined)
     namespaces.replaceSuspended(suspended.map(({ name }) => name))
+    // Last: its listeners, such as the streams of run tokens, look at both.
+    keys.replaceStored(stored)
     this.#revision = revision
   }
 }

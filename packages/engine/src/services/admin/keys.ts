@@ -14,6 +14,8 @@ export class KeyRing {
   readonly #loopback: boolean
   #lasting: ReadonlyMap<string, FoundKey> = new Map()
   #sessions: ReadonlyMap<string, FoundKey & { expiresAt: number }> = new Map()
+  /** The hashes of the keys by their ids; sessions that have ended are in it, too. */
+  #hashes: ReadonlyMap<string, string> = new Map()
   #everStored = false
   /** Ids of stored keys that were found since they were last taken. */
   #used = new Set<string>()
@@ -26,6 +28,7 @@ export class KeyRing {
       fixed.map(({ key, ...entry }, i) => [hashKey(key), { ...entry, id: `ENGINE_API_KEYS[${i}]` }]),
     )
     this.#loopback = loopback
+    this.#hashes = this.#hashesById()
   }
 
   /** Replaces the keys of the store. */
@@ -38,6 +41,7 @@ export class KeyRing {
         .filter(({ parentHash = '' }) => this.#fixed.has(parentHash) || this.#lasting.has(parentHash))
         .map(key => [key.hash, { ...found(key), expiresAt: key.expiresAt ?? 0 }]),
     )
+    this.#hashes = this.#hashesById()
     this.#everStored = keys.length > 0
     this.#notify()
   }
@@ -98,6 +102,14 @@ export class KeyRing {
     return stored ?? this.#fixed.get(hash) ?? this.#sessions.get(hash)
   }
 
+  /** The key, or the session, that has the id and opens something now. */
+  holder(id: string): (FoundKey & Pick<StoredKey, 'hash'>) | undefined {
+    const hash = this.#hashes.get(id)
+    if (hash === undefined) return undefined
+    const key = this.#lasting.get(hash) ?? this.#fixed.get(hash) ?? this.#sessions.get(hash)
+    return key && { ...key, hash }
+  }
+
   /** When the session of a token ends; undefined for other keys. */
   expiresAt(secret: string): number | undefined {
     return this.#sessions.get(hashKey(secret))?.expiresAt
@@ -108,6 +120,11 @@ export class KeyRing {
     const hash = hashKey(secret)
     const key = this.#fixed.get(hash) ?? this.#lasting.get(hash)
     return key && { ...key, hash }
+  }
+
+  #hashesById(): Map<string, string> {
+    const all = [...this.#fixed, ...this.#lasting, ...this.#sessions]
+    return new Map(all.map(([hash, { id }]) => [id, hash]))
   }
 
   #notify(): void {
