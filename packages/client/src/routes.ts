@@ -37,6 +37,7 @@ export const ROUTES = {
   retryRunFromStep: 'POST /runs/{id}/retry-from-step',
   settleStep: 'POST /runs/{id}/steps/{stepId}/settle',
   setRunBudget: 'POST /runs/{id}/budget',
+  createRunToken: 'POST /runs/{id}/tokens',
   completeCallback: 'POST /callbacks/{token}',
   signalRun: 'POST /runs/{id}/signals/{name}',
   updateRun: 'POST /runs/{id}/updates/{name}',

@@ -48,6 +48,7 @@ async function openHub(limits: Partial<ConnectLimits> = {}) {
       forget: async () => {},
     },
     keys: new KeyRing({ fixed: [], loopback: true }),
+    runAccess: { read: () => expect.unreachable('no runner has a run token') },
     corsOrigins: [],
     openLimits: readLimits((_, fallback) => fallback),
     clock: systemClock,

@@ -101,6 +101,7 @@ export const ENTRIES: Record<string, Entry> = {
   getRunUpdate: { id: 'update' },
   listRunSignals: { id: 'run' },
   setRunBudget: { id: 'waiting', body: { usd: 1 }, letIn: 409 },
+  createRunToken: { id: 'waiting' },
   eraseRun: { id: 'erasable' },
   bulkReplayRuns: { body: { app: APP }, elsewhere: { matched: 0, replayed: 0, skipped: 0 } },
   startBulk: { body: { action: 'cancel', filter: { app: APP } }, elsewhere: {} },

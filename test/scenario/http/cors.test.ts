@@ -1,7 +1,8 @@
 // Web pages of other origins: ENGINE_CORS_ORIGINS (docs/operating.md#settings).
 
+import type { SendEventReply } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
-import { openEngine, scenario } from '../../kit/index.ts'
+import { openEngine, openRunner, returned, scenario } from '../../kit/index.ts'
 
 const PAGE = 'https://console.example.com'
 const KEY = 'a-secret-key-of-the-console'
@@ -35,8 +36,30 @@ describe('ENGINE_CORS_ORIGINS', () => {
     expect(answer.status).toBe(200)
     expect(answer.headers.get('access-control-allow-origin')).toBe(PAGE)
     const exposed = answer.headers.get('access-control-expose-headers')?.split(', ')
-    expect(exposed).toEqual(['X-Next-Cursor', 'X-Request-Id', 'X-Scanned-To', 'X-Event-Id', 'X-Run-Id'])
+    expect(exposed).toContain('Stream-Next-Offset')
     for (const name of exposed?.slice(0, 2) ?? []) expect(answer.headers.has(name), name).toBe(true)
+  })
+
+  test('it reads one run with a token: by a header after a preflight, and by the query without one', async () => {
+    const page = engine.api.as(KEY)
+    const runner = await openRunner({ workflows: { shown: () => returned('done') } })
+    await runner.register(page)
+    const { json } = await page.post('/events?token=1h', { name: 'shown' })
+    const { runId, token = '' } = json as SendEventReply
+    const asked = { origin: PAGE, 'access-control-request-method': 'GET' }
+    const allowed = await engine.api.request('OPTIONS', `/runs/${runId}/stream`, {
+      headers: { ...asked, 'access-control-request-headers': 'authorization,if-none-match,last-event-id' },
+    })
+    expect(allowed.status).toBe(204)
+    expect(allowed.headers.get('access-control-allow-headers')).toMatch(/Authorization.*If-None-Match.*Last-Event-ID/)
+    for (const reading of [
+      await engine.api.as(token).request('GET', `/runs/${runId}`, { headers: { origin: PAGE } }),
+      await engine.api.request('GET', `/runs/${runId}?token=${token}`, { headers: { origin: PAGE } }),
+    ]) {
+      expect(reading.status).toBe(200)
+      expect(reading.headers.get('access-control-allow-origin')).toBe(PAGE)
+      expect(reading.headers.has('access-control-allow-credentials')).toBe(false)
+    }
   })
 
   test('it can read why it was refused, and follow a stream', async () => {

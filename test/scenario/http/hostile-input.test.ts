@@ -44,7 +44,11 @@ function allows(param: QueryParam, text: string): boolean {
     case 'timestamp':
       return false
     case 'duration':
-      return /^\d+(\.\d+)?$/.test(text) && Number(text) <= param.maximumMs
+      return (
+        /^\d+(\.\d+)?$/.test(text) &&
+        Number(text) <= param.maximumMs &&
+        (Number(text) >= (param.minimumMs ?? 0) || Number(text) === param.default)
+      )
     case 'flag':
       return text === '0' || text === '1'
   }

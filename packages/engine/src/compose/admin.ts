@@ -4,6 +4,7 @@ import { type Config, isLoopback, refuseOpenDoor } from '../config/config.ts'
 import { AdminWatch } from '../services/admin/admin-watch.ts'
 import { KeyRing } from '../services/admin/keys.ts'
 import { NamespaceKeys } from '../services/admin/namespace-keys.ts'
+import { RunAccess } from '../services/admin/run-access.ts'
 import { Sessions } from '../services/admin/sessions.ts'
 import { Namespaces } from '../services/catalog/namespaces.ts'
 import { reseal } from '../services/webhook/reseal.ts'
@@ -35,5 +36,6 @@ export async function createAdmin(config: Config, core: EngineCore) {
   const holders = { ...core, admin: store.admin, keys, refresh }
   const sessions = new Sessions(holders)
   const namespaceKeys = new NamespaceKeys(holders)
-  return { keys, sessions, namespaceKeys, namespaces, vault, watch }
+  const runAccess = new RunAccess({ ...core, keys, isSuspended: name => namespaces.isSuspended(name) })
+  return { keys, sessions, namespaceKeys, runAccess, namespaces, vault, watch }
 }

@@ -15,6 +15,7 @@ import { LiveShare } from '../services/live/live-share.ts'
 import { CallbackTokens } from '../services/support/callback-tokens.ts'
 import { Hold } from '../services/support/hold.ts'
 import { PassTokens } from '../services/support/pass-tokens.ts'
+import { RunTokens } from '../services/support/run-tokens.ts'
 import type { Backends, BackendsOptions } from './backends.ts'
 
 /** The core, with what only compose and its parts use. */
@@ -55,6 +56,7 @@ export async function createCore({ config, log, owner, ports }: CoreOptions, bac
     metrics,
     passTokens: new PassTokens(tokenKey),
     callbackTokens: new CallbackTokens(tokenKey),
+    runTokens: new RunTokens(tokenKey),
     tracing: openTelemetry(),
     report: faultLog(clock, log),
     backends,

@@ -41,6 +41,7 @@ import { registryRoutes } from './routes/registry/registry.ts'
 import { bulkRoutes } from './routes/run/bulk.ts'
 import { controlRoutes } from './routes/run/control.ts'
 import { errorRoutes } from './routes/run/errors.ts'
+import { runTokenRoutes } from './routes/run/live/run-tokens.ts'
 import { passCheckpointRoutes } from './routes/run/pass-checkpoints.ts'
 import { resultRoutes } from './routes/run/results.ts'
 import { runListRoutes } from './routes/run/run-list.ts'
@@ -88,6 +89,7 @@ export function createApp(deps: HttpDeps): FastifyInstance {
   runStreamRoutes(app, context, runFeeds)
   runStreamsRoutes(app, context, streamFeeds)
   resultRoutes(app, context)
+  runTokenRoutes(app, context)
   runStepRoutes(app, context)
   runPassRoutes(app, context)
   treeRoutes(app, context)

@@ -2,7 +2,8 @@
 // events for one run.
 
 import Type, { type TSchema } from 'typebox'
-import { APP_NAME_CHARS_MAX, NAME_CHARS_MAX } from '../wire/bounds.ts'
+import { APP_NAME_CHARS_MAX, DURATION_CHARS_MAX, NAME_CHARS_MAX } from '../wire/bounds.ts'
+import type { Duration } from '../wire/duration.ts'
 import { count, name, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
 import { DEDUPE_ID_CHARS_MAX } from './event-schema.ts'
 import { RunBudgetSchema, RunStatusSchema } from './run-schema.ts'
@@ -45,6 +46,21 @@ export const SettleStepRequestSchema = Type.Object({
     maxLength: SETTLE_REASON_CHARS_MAX,
     description: 'Kept with the step and in the audit log',
   }),
+})
+
+export const CreateRunTokenSchema = Type.Object({
+  ttl: Type.Optional(
+    Type.Unsafe<Duration>(
+      Type.Union([Type.String({ maxLength: DURATION_CHARS_MAX }), Type.Number()], {
+        description: 'How long the token counts: `"15m"`, or milliseconds; from 1 s to 24 h, 1 h by default',
+      }),
+    ),
+  ),
+})
+
+export const RunTokenSchema = Type.Object({
+  token: Type.String({ description: 'Reads this run, its result and its streams. It is not stored' }),
+  expiresAt: timestamp('The token counts until then'),
 })
 
 /** Reply of `POST /runs/{id}/budget`. */

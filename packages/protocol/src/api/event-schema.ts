@@ -61,6 +61,12 @@ export const DeletedScheduledEventsSchema = Type.Object({
 const WARNINGS =
   'Members of the body that the engine does not know, and policies that did not apply to the event because their key could not be evaluated, one sentence each'
 
+/** Members of the answer to a request that started one run and asked for a token of it. */
+export const tokenOfNewRun = {
+  token: optionalText('Reads the run that was started; only where `?token=` asked for it'),
+  tokenExpiresAt: Type.Optional(timestamp('The token counts until then')),
+}
+
 export const SendEventReplySchema = Type.Object({
   eventId: optionalText(),
   at: Type.Optional(timestamp('When the event arrives, for one with `at` or `delay`: its effects are not known yet')),
@@ -74,6 +80,7 @@ export const SendEventReplySchema = Type.Object({
   suspended: optionalFlag('The namespace is suspended: nothing was started'),
   warnings: Type.Optional(Type.Array(Type.String(), { description: WARNINGS })),
   run: Type.Optional(RunResultSchema),
+  ...tokenOfNewRun,
 })
 
 export const SendEventsSchema = Type.Array(SendEventSchema, { maxItems: EVENTS_OF_BATCH_MAX })

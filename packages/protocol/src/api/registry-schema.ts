@@ -6,7 +6,7 @@ import { KEY_CHARS_MAX } from '../wire/bounds.ts'
 import { BudgetSchema } from '../wire/budget-schema.ts'
 import { TriggerSchema } from '../wire/schema.ts'
 import { count, name, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
-import { DryRunWorkflowSchema } from './event-schema.ts'
+import { DryRunWorkflowSchema, tokenOfNewRun } from './event-schema.ts'
 import { RunSummarySchema } from './run-schema.ts'
 import { IF_RUNNING } from './values.ts'
 
@@ -152,6 +152,7 @@ export const StartedRunSchema = Type.Object({
   existing: Type.Optional(
     Type.Literal(true, { description: 'The run was there already, by its `runId` or `key`: nothing was started' }),
   ),
+  ...tokenOfNewRun,
 })
 
 /** The effect that a start would have. */

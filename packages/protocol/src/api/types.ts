@@ -6,6 +6,8 @@ import type * as schema from './schema.ts'
 export type RunStatus = Static<typeof schema.RunStatusSchema>
 export type RunError = Static<typeof schema.RunErrorSchema>
 export type SetBudgetReply = Static<typeof schema.SetBudgetReplySchema>
+export type CreateRunToken = Static<typeof schema.CreateRunTokenSchema>
+export type RunToken = Static<typeof schema.RunTokenSchema>
 export type WaitingFor = Static<typeof schema.WaitingForSchema>
 export type RunSummary = Static<typeof schema.RunSummarySchema>
 export type ListedRun = Static<typeof schema.ListedRunSchema>

@@ -95,6 +95,7 @@ export const CONTROL_ACTIONS = [
   'app.delete',
   'run.erase',
   'run.budget',
+  'run.token',
   'event.redrive',
   'scheduled_event.delete',
   'schedule.put',

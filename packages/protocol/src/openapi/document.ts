@@ -69,14 +69,15 @@ export function openApiDocument(version: string): OpenApiDocument {
         },
       },
       securitySchemes: {
-        apiKey: { type: 'http', scheme: 'bearer', description: 'An API key' },
+        apiKey: { type: 'http', scheme: 'bearer', description: 'An API key, or the token of a run' },
+        runToken: { type: 'apiKey', in: 'query', name: 'token', description: 'The token of a run' },
       },
     },
   }
 }
 
 function describe(operation: ListedOperation): JsonSchema {
-  const { id, group, summary, description, access, body, rawBody, reply, otherwise, examples } = operation
+  const { id, group, summary, description, access, runToken, body, rawBody, reply, otherwise, examples } = operation
   const ofReply = (isOtherwise: boolean) => examples?.filter(example => (example.otherwise ?? false) === isOtherwise)
   const responses: Record<string, JsonSchema> = { [reply.status]: response(reply, ofReply(false)) }
   if (otherwise) responses[otherwise.status] = response(otherwise, ofReply(true))
@@ -86,6 +87,7 @@ function describe(operation: ListedOperation): JsonSchema {
     summary,
     description: [description, accessText(operation)].filter(Boolean).join('\n\n'),
     ...(access === 'public' ? { security: [] } : {}),
+    ...(runToken ? { security: [{ apiKey: [] }, { runToken: [] }] } : {}),
     parameters: [...pathParameters(operation), ...queryParameters(operation)],
     ...(body ? { requestBody: requestBody(body, examples) } : {}),
     ...(rawBody ? { requestBody: { content: { '*/*': {} } } } : {}),

@@ -34,6 +34,8 @@ export const NAMED_SCHEMAS: Readonly<Record<string, TSchema>> = {
   RunProgress: api.RunProgressSchema,
   RunBudget: api.RunBudgetSchema,
   SetBudgetReply: api.SetBudgetReplySchema,
+  CreateRunToken: api.CreateRunTokenSchema,
+  RunToken: api.RunTokenSchema,
   LimitStatus: api.LimitStatusSchema,
   Buffer: api.BufferSchema,
   FlushBufferReply: api.FlushBufferReplySchema,

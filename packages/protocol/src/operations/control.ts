@@ -125,6 +125,26 @@ export const control = {
     ],
   },
 
+  createRunToken: {
+    method: 'POST',
+    path: '/runs/{id}/tokens',
+    summary: 'Make a token that reads one run, for a browser',
+    description:
+      'The token opens `GET /runs/{id}`, its result and its streams, for all runs of the chain, without the input, the attributes, log lines and the stacks of errors. It ends with its time, with the key that made it, and while the namespace is suspended.',
+    access: 'read',
+    body: { schema: api.CreateRunTokenSchema, required: false },
+    reply: { status: 201, description: 'The token', schema: api.RunTokenSchema },
+    errors: ['not_found', 'namespace_suspended'],
+    examples: [
+      {
+        summary: 'A token for a quarter of an hour',
+        path: { id: sample.RUN_ID },
+        body: { ttl: '15m' },
+        reply: sample.RUN_TOKEN,
+      },
+    ],
+  },
+
   completeCallback: {
     method: 'POST',
     path: '/callbacks/{token}',

@@ -18,7 +18,7 @@ import { endpoints } from './webhook-endpoints.ts'
 import { receivers } from './webhook-receivers.ts'
 
 export type { ParamValue, QueryParam, QueryParams, QueryValues } from '../queries/param.ts'
-export { CURSOR_PARAM, ID_CHARS_MAX } from '../queries/param.ts'
+export { CURSOR_PARAM, ID_CHARS_MAX, RUN_TOKEN_MS } from '../queries/param.ts'
 export { STREAM_TOPICS } from '../queries/runs.ts'
 export { errorsOf } from './errors.ts'
 export type * from './operation.ts'

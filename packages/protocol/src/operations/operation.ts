@@ -34,6 +34,8 @@ export interface Operation {
   readonly access: Access
   /** Needs a key even while no key is configured and every other operation is open. */
   readonly alwaysKeyed?: true
+  /** A run token of the run in the path opens it, too, also as `token` in the query (docs/security.md#run-tokens). */
+  readonly runToken?: true
   /** The flag of the query with which the operation stores nothing: a `read` key may call it then. */
   readonly readsWith?: string
   readonly query?: QueryParams

@@ -146,6 +146,7 @@ export const registry = {
       'With a `key` at most one live run of the workflow has that key; `ifRunning` says what a start does that meets it: 200 with that ' +
       'run, `already_running` with `details.runId`, or its cancel. `runId` is looked at before `key`.',
     access: 'secret',
+    query: queries.startRun,
     body: { schema: api.StartRunSchema, required: false },
     reply: { status: 201, description: 'The new run', schema: api.StartedRunSchema },
     otherwise: ok(

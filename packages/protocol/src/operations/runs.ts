@@ -124,6 +124,7 @@ export const runs = {
     path: '/runs/{id}',
     summary: 'Read one run with its input and result',
     access: 'read',
+    runToken: true,
     reply: ok('The run', api.RunSchema),
     errors: ['not_found'],
     examples: [{ summary: 'A finished order', path: { id: sample.RUN_ID }, reply: sample.RUN }],
@@ -134,6 +135,7 @@ export const runs = {
     path: '/runs/{id}/result',
     summary: 'Read the result of a run, and wait for it',
     access: 'read',
+    runToken: true,
     query: queries.getRunResult,
     reply: ok('The run has ended', api.RunResultSchema),
     otherwise: { status: 202, description: 'The run has not ended', schema: api.RunResultSchema },
@@ -183,6 +185,7 @@ export const runs = {
     description:
       'Lossless and in order of `seq`. After a dropped connection, reconnect with `from` (or `Last-Event-ID`) set to the last `seq` received; if both are sent, the larger one counts. A `Last-Event-ID` at the end of a run that has ended is answered 204, which an `EventSource` takes as the end.',
     access: 'read',
+    runToken: true,
     query: queries.streamRun,
     reply: { status: 200, description: 'Timeline frames', schema: api.TimelineFrameSchema, stream: true },
     otherwise: { status: 204, description: 'The run has ended, and `Last-Event-ID` names its last frame' },

@@ -29,8 +29,9 @@ const KEYS: Record<Access, string> = {
 }
 
 /** The key that the operation needs, as a sentence. */
-export function accessText({ access, alwaysKeyed, readsWith }: Operation): string {
+export function accessText({ access, alwaysKeyed, readsWith, runToken }: Operation): string {
   const even = alwaysKeyed ? ' Needs it even while no key is configured.' : ''
   const also = readsWith === undefined ? '' : ` With \`${readsWith}=1\` a key of kind \`read\` opens it, too.`
-  return KEYS[access] + even + also
+  const token = runToken ? ' A run token of this run opens it, too, as `Authorization: Bearer` or as `?token=`.' : ''
+  return KEYS[access] + even + also + token
 }

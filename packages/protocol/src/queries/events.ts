@@ -3,7 +3,7 @@
 import { DEDUPE_ID_CHARS_MAX } from '../api/event-schema.ts'
 import { EVENT_SOURCES } from '../api/values.ts'
 import { NAME_CHARS_MAX } from '../wire/bounds.ts'
-import { APP_PARAM, CURSOR_PARAM, type QueryParams, waitParam } from './param.ts'
+import { APP_PARAM, CURSOR_PARAM, type QueryParams, tokenParam, waitParam } from './param.ts'
 
 const PREFIX_PARAM = {
   kind: 'name',
@@ -27,6 +27,9 @@ export const events = {
     dryRun: { kind: 'flag', description: 'Stores nothing; the reply shows what the event would do' },
     wait: waitParam(
       'If the event starts exactly one run, how long the reply waits for its end: `"30s"`, or milliseconds; at most 60 s. The reply has `run` if it ended in time. Not with `at` or `delay`',
+    ),
+    token: tokenParam(
+      'If the event starts exactly one run, the reply has a token that reads this run, and counts for so long: `"1h"`, or milliseconds; from 1 s to 24 h. A run for several events of a debounce or a batch gets none. Not with `at` or `delay`',
     ),
   },
 

@@ -19,8 +19,8 @@ export type QueryParam = { description: string; required?: true } /** `ofRun`: i
   | { kind: 'integer'; minimum: number; maximum: number; default?: number }
   /** RFC 3339; parsed to epoch ms. */
   | { kind: 'timestamp' }
-  /** `30s`, or milliseconds; parsed to ms. */
-  | { kind: 'duration'; maximumMs: number; default: number }
+  /** `30s`, or milliseconds; parsed to ms. Below the minimum only the default is allowed. */
+  | { kind: 'duration'; minimumMs?: number; maximumMs: number; default: number }
   /** True when the value is `1`. */
   | { kind: 'flag' }
 )
@@ -59,6 +59,13 @@ const RESULT_WAIT_MS_MAX = 60_000
 /** How long an answer waits for the end of a run. */
 export const waitParam = (description: string) =>
   ({ kind: 'duration', maximumMs: RESULT_WAIT_MS_MAX, default: 0, description }) as const
+
+/** How long a run token counts: at least, at most, and by default. */
+export const RUN_TOKEN_MS = { min: 1_000, max: 24 * 3_600_000, initial: 3_600_000 } as const
+
+/** Asks for a run token beside the answer; 0, the default, for none. */
+export const tokenParam = (description: string) =>
+  ({ kind: 'duration', minimumMs: RUN_TOKEN_MS.min, maximumMs: RUN_TOKEN_MS.max, default: 0, description }) as const
 
 export const APP_PARAM = {
   kind: 'name',

@@ -2,7 +2,7 @@
 
 import { BUFFER_KINDS, LIMIT_KINDS, SCHEDULE_SORTS, SCHEDULE_SOURCES } from '../api/values.ts'
 import { KEY_CHARS_MAX, NAME_CHARS_MAX, STEP_LIMIT_NAME_CHARS_MAX } from '../wire/bounds.ts'
-import { APP_PARAM, CURSOR_PARAM, type QueryParams } from './param.ts'
+import { APP_PARAM, CURSOR_PARAM, type QueryParams, tokenParam } from './param.ts'
 
 const FORCE_PARAM = {
   kind: 'flag',
@@ -17,6 +17,12 @@ export const registry = {
   listDefinitions: {
     limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Rows per page' },
     cursor: CURSOR_PARAM,
+  },
+
+  startRun: {
+    token: tokenParam(
+      'The reply has a token that reads the run, and counts for so long: `"1h"`, or milliseconds; from 1 s to 24 h. Not with `dryRun`',
+    ),
   },
 
   deleteWorkflow: { force: FORCE_PARAM },

@@ -1,5 +1,4 @@
-// Authenticates requests by their API key (docs/security.md#keys-and-namespaces). Pure. Called by authorize.ts with the
-// headers of a request, and by connect/hub.ts with those of an upgrade.
+// Authenticates requests by their API key (docs/security.md#keys-and-namespaces). Pure. Called by admit.ts.
 
 import type { Access, Operation } from '@perdure/protocol/operations'
 import type { KeyKind } from '../../domain/model/api-key.ts'
@@ -27,7 +26,7 @@ export interface Credentials {
 }
 
 /** The keys that a request needs. */
-interface Needs extends Pick<Operation, 'access' | 'alwaysKeyed'> {
+export interface Needs extends Pick<Operation, 'access' | 'alwaysKeyed'> {
   /** Whether keys that may only read are enough. */
   alsoReaders?: boolean
 }
@@ -65,25 +64,10 @@ export function authenticate(
   return { namespace: key.namespace, label: key.label, keyId: key.id, kind: key.kind }
 }
 
-/** Whether the refusal is of a key that this engine does not know: another engine may just have made it. */
-export function isUnknownKey(refusal: unknown, { authorization }: Credentials): boolean {
-  return refusal instanceof EngineError && refusal.code === 'unauthorized' && authorization !== undefined
-}
-
-/** The part of a request's headers to keep for `isStillAuthorized`. */
+/** The part of a request's headers that `authenticate` reads. */
 export function credentialsOf(headers: Credentials): Credentials {
   const { authorization, host, origin } = headers
   return { authorization, host, origin, 'sec-fetch-site': headers['sec-fetch-site'] }
-}
-
-/** Whether the same credentials still give the actor's namespace: keys change while a stream or socket is open. */
-export function isStillAuthorized(actor: Actor, ...credentials: Parameters<typeof authenticate>): boolean {
-  try {
-    return authenticate(...credentials).namespace === actor.namespace
-  } catch (error) {
-    if (error instanceof EngineError) return false
-    throw error
-  }
 }
 
 /**

@@ -5,7 +5,15 @@ import type { Operation } from '@perdure/protocol/operations'
 import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import { shuttingDown } from '../../domain/model/errors.ts'
 import { logAccess } from './access-log.ts'
-import { authenticate, credentialsOf, isStillAuthorized, isUnknownKey } from './auth.ts'
+import {
+  type AdmitNeeds,
+  admit,
+  carriesRunToken,
+  type GivenCredentials,
+  isStillAdmitted,
+  isUnknownKey,
+} from './admit.ts'
+import { credentialsOf } from './auth.ts'
 import type { HttpContext } from './context.ts'
 
 /** Changes of runs and settings are logged at info; reads and the hot routes only when debugging. */
@@ -20,25 +28,34 @@ export function authorizeRequest({ deps, drain, guesses }: HttpContext, operatio
       return
     }
     drain.enter(reply.raw)
-    const { authorization } = request.headers
+    const credentials = credentialsIn(request, operation)
+    // A run token is no guess at a key: a page may send one whose time is over.
+    const authorization = carriesRunToken(credentials) ? undefined : credentials.authorization
     const { remoteAddress } = request.raw.socket
-    const admit = () => {
-      request.actor = authenticate(deps.keys, request.headers, needsOf(operation, request), deps.corsOrigins)
+    const letIn = () => {
+      request.actor = admit(deps, credentials, needsOf(operation, request))
       done()
     }
     const refuse = (refusal: Error) => done(guesses.counted(refusal, authorization, remoteAddress))
     try {
       guesses.refuseSpent(authorization, remoteAddress)
-      admit()
+      letIn()
     } catch (refusal) {
-      if (isUnknownKey(refusal, request.headers)) deps.keys.reread().then(admit).catch(refuse)
+      if (isUnknownKey(refusal, credentials)) deps.keys.reread().then(letIn).catch(refuse)
       else refuse(refusal as Error)
     }
   }
 }
 
+/** Where `token` is a parameter of the operation itself, it is no credential. */
+function credentialsIn(request: FastifyRequest, operation: Operation): GivenCredentials {
+  const { token } = request.query as { token?: unknown }
+  if (token === undefined || operation.query?.token !== undefined) return request.headers
+  return { ...credentialsOf(request.headers), token: String(token) }
+}
+
 /** The keys that the request needs: with the flag `readsWith` the operation stores nothing. */
-function needsOf(operation: Operation, { query }: FastifyRequest): Parameters<typeof authenticate>[2] {
+function needsOf(operation: Operation, { query }: FastifyRequest): AdmitNeeds {
   const { readsWith } = operation
   if (readsWith === undefined || (query as Record<string, unknown>)[readsWith] !== '1') return operation
   return { ...operation, alsoReaders: true }
@@ -47,6 +64,7 @@ function needsOf(operation: Operation, { query }: FastifyRequest): Parameters<ty
 /** A check for streams, which outlive changes of the keys: whether the request would still be authorized. */
 export function stillAuthorized({ deps }: HttpContext, operation: Operation, request: FastifyRequest): () => boolean {
   const { actor } = request
-  const credentials = credentialsOf(request.headers)
-  return () => isStillAuthorized(actor, deps.keys, credentials, operation, deps.corsOrigins)
+  const given = credentialsIn(request, operation)
+  const credentials = { ...credentialsOf(given), ...(given.token === undefined ? {} : { token: given.token }) }
+  return () => isStillAdmitted(actor, deps, credentials, operation)
 }

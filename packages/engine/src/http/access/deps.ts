@@ -11,6 +11,7 @@ import type { Health } from '../../services/admin/health.ts'
 import type { KeyRing } from '../../services/admin/keys.ts'
 import type { NamespaceKeys } from '../../services/admin/namespace-keys.ts'
 import type { Release } from '../../services/admin/release.ts'
+import type { RunAccess } from '../../services/admin/run-access.ts'
 import type { Sessions } from '../../services/admin/sessions.ts'
 import type { Load } from '../../services/catalog/runner-load.ts'
 import type { Buffers } from '../../services/event/buffers.ts'
@@ -98,6 +99,7 @@ export interface HttpDeps {
   proof(nonce: string, host: string | undefined): string
   keys: KeyRing
   sessions: Sessions
+  runAccess: RunAccess
   namespaceKeys: NamespaceKeys
   /** Whether the namespace starts no new runs. */
   isSuspended(namespace: string): boolean

@@ -71,7 +71,14 @@ export function mount<const Op extends Operation>(
       refuseUnknownMembers(request, operation, fixed)
       const values = readQuery(request, query) as QueryValues<Params<Op>>
       if (!resolvesRunIds) return handler(request, answer, values)
-      return resolveRunIds(context, request, { operation, values }).then(() => handler(request, answer, values))
+      return resolveRunIds(context, request, { operation, values })
+        .then(() => requireRunOfToken(context, request))
+        .then(() => handler(request, answer, values))
     },
   })
+}
+
+/** Refuses a run token for another run than that of the path. */
+function requireRunOfToken({ deps }: HttpContext, { actor, params }: FastifyRequest): Promise<void> | undefined {
+  return actor.runToken && deps.runAccess.requireRun(actor.runToken, (params as { id: string }).id)
 }

@@ -23,7 +23,8 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { EngineError, shuttingDown } from '../../domain/model/errors.ts'
 import { every } from '../../ports/clock.ts'
 import type { Actor } from '../../services/commit/audit.ts'
-import { authenticate, credentialsOf, isStillAuthorized, isUnknownKey } from '../access/auth.ts'
+import { admit, isStillAdmitted, isUnknownKey } from '../access/admit.ts'
+import { credentialsOf } from '../access/auth.ts'
 import type { HttpContext } from '../access/context.ts'
 import { mount } from '../access/mount.ts'
 import { OpenCounts } from '../access/open-counts.ts'
@@ -155,22 +156,22 @@ export class ConnectHub {
   }
 
   async #admit(request: IncomingMessage): Promise<Admission> {
-    const { keys, corsOrigins, guesses } = this.#deps
+    const { keys, guesses } = this.#deps
     const { authorization } = request.headers
     const { remoteAddress } = request.socket
-    const credentials = [keys, credentialsOf(request.headers), operations.connect, corsOrigins] as const
-    const admit = () => {
-      const actor = authenticate(...credentials)
-      return { actor, isKeyValid: () => isStillAuthorized(actor, ...credentials) }
+    const given = [this.#deps, credentialsOf(request.headers), operations.connect] as const
+    const letIn = () => {
+      const actor = admit(...given)
+      return { actor, isKeyValid: () => isStillAdmitted(actor, ...given) }
     }
     try {
       guesses.refuseSpent(authorization, remoteAddress)
       try {
-        return admit()
+        return letIn()
       } catch (error) {
         if (!isUnknownKey(error, request.headers)) throw error
         await keys.reread()
-        return admit()
+        return letIn()
       }
     } catch (error) {
       const refusal = guesses.counted(error, authorization, remoteAddress)

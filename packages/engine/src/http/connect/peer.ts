@@ -17,6 +17,7 @@ import {
 import { EngineError } from '../../domain/model/errors.ts'
 import { ENGINE_FEATURES } from '../../domain/model/features.ts'
 import type { Session } from '../../ports/connections.ts'
+import type { RunAccess } from '../../services/admin/run-access.ts'
 import type { Actor } from '../../services/commit/audit.ts'
 import type { AnotherPass } from '../../services/pass/another-pass.ts'
 import type { Registry } from '../../services/registry/register.ts'
@@ -35,6 +36,7 @@ export type ConnectDeps = Pick<
   anotherPass: Pick<AnotherPass, 'requestFor'>
   registry: Pick<Registry, 'register' | 'forget'>
   guesses: Pick<KeyGuesses, 'refuseSpent' | 'counted'>
+  runAccess: Pick<RunAccess, 'read'>
 }
 
 export interface PeerOptions {

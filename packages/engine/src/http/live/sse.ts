@@ -35,7 +35,7 @@ function chunkOf(message: Buffer): Buffer {
 export interface SseOptions {
   /** The caller, who may have so many streams open. */
   actor: Actor
-  /** Whether the stream's request would still be authorized; else the stream ends. Called when keys have changed. */
+  /** Whether the stream's request would still be authorized; else the stream ends. Called when keys or namespaces have changed. */
   isAuthorized(): boolean
   /** Called once, when the stream closes. */
   onEnd(): void
@@ -45,7 +45,7 @@ export interface SseOptions {
 type SseContext = Pick<HttpContext, 'limits' | 'drain' | 'streams'> & { deps: Pick<HttpDeps, 'clock' | 'keys'> }
 
 export class SseStream {
-  /** False after the client has left, the app has started to close, the key was revoked, or `end` was called. */
+  /** False after the client has left, the app has started to close, the key or token has ended, or `end` was called. */
   open = true
   readonly #response: FastifyReply['raw']
   readonly #clock: Clock
@@ -54,6 +54,8 @@ export class SseStream {
   readonly #leaveDrain: () => void
   readonly #leaveKeys: () => void
   readonly #leaveCount: () => void
+  /** Cancels the timer that ends the stream with the run token of its request. */
+  #cancelExpiry = (): void => {}
   #stopKeepAlive = (): void => {}
   /** Present while the client has not read what was written. */
   #drain: Promise<void> | undefined
@@ -73,6 +75,8 @@ export class SseStream {
     this.#leaveKeys = deps.keys.onChange(() => {
       if (!isAuthorized()) this.end()
     })
+    const { expiresAt } = actor.runToken ?? {}
+    if (expiresAt !== undefined) this.#cancelExpiry = deps.clock.at(expiresAt, () => this.end())
     this.#response.on('close', this.#closed)
     this.#response.writeHead(200, {
       // The hooks have set the request id and the CORS headers.
@@ -90,7 +94,8 @@ export class SseStream {
 
   /** Writes, and waits until there is room for more. A client that does not read in time is dropped. */
   async write(bytes: Buffer): Promise<void> {
-    if (!this.open || this.#put(bytes)) return
+    // An empty chunk would end the body.
+    if (!this.open || bytes.length === 0 || this.#put(bytes)) return
     if (!this.#drain) {
       this.#unread = 0
       this.#drain = this.#drained().finally(() => {
@@ -200,6 +205,7 @@ export class SseStream {
     this.#leaveDrain()
     this.#leaveKeys()
     this.#leaveCount()
+    this.#cancelExpiry()
     this.#response.off('close', this.#closed)
     this.#onEnd()
   }

@@ -69,7 +69,7 @@ function readParam(name: string, value: string | undefined, param: SingleParam):
     case 'timestamp':
       return timestamp(name, value)
     case 'duration':
-      return boundedDuration(name, value, param.maximumMs)
+      return boundedDuration(name, value, param)
   }
 }
 
@@ -112,9 +112,14 @@ function checkLength(name: string, value: string, max: number): void {
   }
 }
 
-function boundedDuration(name: string, value: string, maximumMs: number): number {
+function boundedDuration(
+  name: string,
+  value: string,
+  { minimumMs = 0, maximumMs, default: initial }: Extract<QueryParam, { kind: 'duration' }>,
+): number {
   const ms = parseTextMs(value)
   if (ms === undefined) throw invalid(name, `must be ${DURATION_FORMS}`)
+  if (ms < minimumMs && ms !== initial) throw invalid(name, `must be at least ${minimumMs / 1000}s`)
   if (ms > maximumMs) throw invalid(name, `must be at most ${maximumMs / 1000}s`)
   return ms
 }

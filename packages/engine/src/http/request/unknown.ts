@@ -14,10 +14,11 @@ const NO_MEMBERS = { properties: {} }
 
 /** Throws if the query has a parameter that the operation does not know. Names that begin with `_` are the caller's own. */
 export function refuseUnknownParameters(request: FastifyRequest, operation: Operation): void {
-  const { method, path, query = {}, anyQuery } = operation
+  const { method, path, query = {}, anyQuery, runToken } = operation
   if (anyQuery) return
   for (const name in request.query as object) {
-    if (Object.hasOwn(query, name) || name.startsWith('_')) continue
+    // A run token in the query was looked at before.
+    if (Object.hasOwn(query, name) || name.startsWith('_') || (runToken && name === 'token')) continue
     const what = `${quoteName(name)} is not a query parameter of ${method} ${path}`
     throw refused(name, `${what}${hintFor(name, Object.keys(query))}`)
   }

@@ -6,6 +6,7 @@ import type { Unit } from '../../domain/model/change.ts'
 import type { ControlAction } from '../../domain/model/control-action.ts'
 import { EngineError, StaleError } from '../../domain/model/errors.ts'
 import type { Traceparent } from '../../domain/text/traceparent.ts'
+import type { RunGrant } from '../support/run-tokens.ts'
 import type { Core } from './core.ts'
 
 /** The caller of an action. */
@@ -16,6 +17,8 @@ export interface Actor {
   /** The id of that key: several keys may have one label. */
   keyId?: string
   kind?: KeyKind
+  /** Only if the request carries a run token instead of a key: it reads that run alone. */
+  runToken?: RunGrant
   /** The caller's `traceparent`: runs that the action starts continue that trace. */
   trace?: Traceparent
 }

@@ -21,19 +21,25 @@ import { bodyOf } from '../../request/body.ts'
 import { decodeCursor, encodeCursor, isPosition } from '../../request/cursor.ts'
 import { notFound, pathId } from '../../request/query.ts'
 import { sendJson } from '../../response/reply.ts'
+import { tokenOf } from '../run/live/run-tokens.ts'
 import { onlyRunOf, whileOpen } from '../run/results.ts'
 import { withBufferRuns } from './buffer-links.ts'
 import { eventText } from './present-event.ts'
 import { send, sendBatch, sentEvent, warned } from './send.ts'
 
+/** Nothing starts now where an event arrives later. `wait=0` is refused as well. */
+function refuseRunParameters({ query }: FastifyRequest): void {
+  for (const name of ['wait', 'token'])
+    if (name in (query as object)) throw invalid(name, 'cannot be given with at or delay')
+}
+
 export function eventRoutes(app: FastifyInstance, context: HttpContext): void {
   const { deps } = context
 
-  mount(app, context, operations.sendEvent, async (request, reply, { dryRun, wait }) => {
+  mount(app, context, operations.sendEvent, async (request, reply, { dryRun, wait, token: tokenMs }) => {
     const { namespace } = request.actor
     const sent = sentEvent(bodyOf(request), request.headers.traceparent)
-    // `wait=0` is refused as well.
-    if (sent.later && 'wait' in (request.query as object)) throw invalid('wait', 'cannot be given with at or delay')
+    if (sent.later) refuseRunParameters(request)
     if (dryRun) {
       if (sent.later) deps.scheduledEvents.arrivalTime(sent.later)
       const effect = await deps.dryRun.send(namespace, sent.event)
@@ -41,12 +47,13 @@ export function eventRoutes(app: FastifyInstance, context: HttpContext): void {
     }
     const outcome = await send(deps, namespace, sent)
     if (outcome.eventId === undefined) nameFirst(reply, await deps.ingest.firstOf(namespace, sent.event))
-    const runId = wait > 0 ? onlyRunOf(outcome) : undefined
+    const runId = onlyRunOf(outcome)
+    const token = runId !== undefined && tokenMs > 0 ? tokenOf(deps, request.actor, { id: runId }, tokenMs) : {}
     const run =
-      runId === undefined
+      runId === undefined || wait === 0
         ? undefined
         : await whileOpen(context, reply, signal => deps.results.ofNew(namespace, runId, { ms: wait, signal }))
-    return sendJson(reply, 202, splice(outcome, { run: run && runEndText(run) }))
+    return sendJson(reply, 202, splice({ ...outcome, ...token }, { run: run && runEndText(run) }))
   })
 
   mount(

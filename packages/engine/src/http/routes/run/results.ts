@@ -5,6 +5,7 @@ import type { SendEventReply } from '@perdure/protocol'
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { isTerminal } from '../../../domain/model/run.ts'
+import { publicEnd } from '../../../domain/view/public-view.ts'
 import { runEndText } from '../../../domain/view/run-end.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
@@ -19,7 +20,10 @@ export function resultRoutes(app: FastifyInstance, context: HttpContext): void {
       context.deps.results.read(namespace, runId, { ms: wait, signal }),
     )
     if (!run) throw notFound('run')
-    return sendJson(reply, isTerminal(run.status) ? 200 : 202, runEndText(run))
+    const { runToken } = request.actor
+    // The wait may have been longer than the token's time.
+    if (runToken) context.deps.runAccess.check(runToken)
+    return sendJson(reply, isTerminal(run.status) ? 200 : 202, runEndText(runToken ? publicEnd(run) : run))
   })
 }
 
@@ -29,20 +33,22 @@ export function onlyRunOf({ triggered = [] }: SendEventReply): string | undefine
   return started.length === 1 ? started[0] : undefined
 }
 
-/** The result of a wait that ends early when the client disconnects or the engine shuts down. */
+/** The result of a wait that ends early when the client disconnects, its run token ends or the engine shuts down. */
 export async function whileOpen<T>(
-  { drain }: HttpContext,
-  { raw }: FastifyReply,
+  { deps, drain }: HttpContext,
+  { raw, request }: FastifyReply,
   wait: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const end = new AbortController()
   const abort = () => end.abort()
   const leaveDrain = drain.onStart(abort)
+  const leaveToken = deps.runAccess.onEnd(request.actor.runToken, abort)
   raw.on('close', abort)
   try {
     return await wait(end.signal)
   } finally {
     leaveDrain()
+    leaveToken()
     raw.off('close', abort)
   }
 }

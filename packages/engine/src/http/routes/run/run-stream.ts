@@ -5,6 +5,7 @@
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isTerminal } from '../../../domain/model/run.ts'
+import { publicFrames } from '../../../domain/view/public-view.ts'
 import { stillAuthorized } from '../../access/authorize.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
@@ -31,10 +32,12 @@ export function runStreamRoutes(app: FastifyInstance, context: HttpContext, feed
       const firstPage = await timeline.read()
       if (firstPage.status === undefined) throw notFound('run')
       // An `EventSource` reconnects to every stream that has ended, except after a 204.
-      if (seen > 0 && firstPage.frames.length === 0 && !firstPage.more && isTerminal(firstPage.status))
+      const isPublic = actor.runToken !== undefined
+      const frames = isPublic ? publicFrames(firstPage.frames) : firstPage.frames
+      if (seen > 0 && frames.length === 0 && !firstPage.more && isTerminal(firstPage.status))
         return reply.code(204).send()
       const isAuthorized = stillAuthorized(context, operations.streamRun, request)
-      const reader = new RunReader({ feed, timeline, ids: true })
+      const reader = new RunReader({ feed, timeline, ids: true, isPublic })
       const stream = new SseStream(reply, context, { actor, isAuthorized, onEnd: () => reader.stop() })
       try {
         await reader.send(stream, firstPage)

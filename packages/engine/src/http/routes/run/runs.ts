@@ -3,6 +3,7 @@
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
 import { list } from '../../../domain/text/json-splice.ts'
+import { publicRun } from '../../../domain/view/public-view.ts'
 import type { Reads, RunView } from '../../../ports/store-reads.ts'
 import type { RunningSteps } from '../../../services/run/running-steps.ts'
 import type { HttpContext } from '../../access/context.ts'
@@ -18,7 +19,8 @@ export function runRoutes(app: FastifyInstance, context: HttpContext): void {
     const run = await store.in(request.actor.namespace).run(pathId(request, 'run'))
     if (!run) throw notFound('run')
     const [shown] = await withRunningSteps(runningSteps, [run])
-    return sendJson(reply, 200, runText(shown ?? run, await budgets.of(run)))
+    const read = shown ?? run
+    return sendJson(reply, 200, runText(request.actor.runToken ? publicRun(read) : read, await budgets.of(run)))
   })
 
   mount(app, context, operations.explainRun, async (request, reply) => {

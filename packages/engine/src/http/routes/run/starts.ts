@@ -14,6 +14,7 @@ import { mount } from '../../access/mount.ts'
 import { bodyOf } from '../../request/body.ts'
 import { validator } from '../../request/validate.ts'
 import { sendJson } from '../../response/reply.ts'
+import { tokenOf } from './live/run-tokens.ts'
 
 const checkStart = validator(operations.startRun.body.schema)
 
@@ -24,17 +25,16 @@ export function startRoutes(app: FastifyInstance, context: HttpContext): void {
     app,
     context,
     operations.startRun,
-    async (request, reply) => {
+    async (request, reply, { token: tokenMs }) => {
       const { dryRun, ...wanted } = startRequest(request)
       const { actor } = request
+      if (dryRun && tokenMs > 0) throw invalid('token', 'cannot be given with dryRun')
       if (dryRun) return sendJson(reply, 200, JSON.stringify(present(await starts.preview(actor, wanted))))
       const trace = readTraceparent(request.headers.traceparent)
       const { run, isRepeat } = await starts.start({ ...actor, ...(trace && { trace }) }, wanted)
-      return sendJson(
-        reply,
-        isRepeat ? 200 : 201,
-        JSON.stringify(isRepeat ? { ...runSummary(run), existing: true } : runSummary(run)),
-      )
+      const existing = isRepeat ? { existing: true } : {}
+      const token = tokenMs > 0 ? tokenOf(context.deps, actor, run, tokenMs) : {}
+      return sendJson(reply, isRepeat ? 200 : 201, JSON.stringify({ ...runSummary(run), ...existing, ...token }))
     },
     { refuseEarly: ({ actor }) => control.assertActive(actor.namespace) },
   )

@@ -1,0 +1,126 @@
+// Makes the tokens that read one run, and checks them (docs/security.md#run-tokens). A token counts until its time is over, the key
+// that made it is gone, or its namespace is suspended. Called by the HTTP interface.
+
+import { EngineError } from '../../domain/model/errors.ts'
+import type { Run } from '../../domain/model/run.ts'
+import type { Store } from '../../ports/store.ts'
+import { type Actor, Audit } from '../commit/audit.ts'
+import type { Core } from '../commit/core.ts'
+import type { RunGrant, RunTokens } from '../support/run-tokens.ts'
+import type { KeyRing } from './keys.ts'
+
+export interface RunAccessDeps extends Pick<Core, 'clock' | 'ids' | 'log'> {
+  store: Store
+  runTokens: RunTokens
+  keys: KeyRing
+  isSuspended(namespace: string): boolean
+}
+
+/** A run token with its end. */
+export interface MadeToken {
+  token: string
+  expiresAt: number
+}
+
+/** A token of an engine without keys. */
+const NO_KEY = { keyId: '', keyPrint: '' }
+
+export class RunAccess {
+  readonly #deps: RunAccessDeps
+  readonly #audit: Audit
+
+  constructor(deps: RunAccessDeps) {
+    this.#deps = deps
+    this.#audit = new Audit(deps)
+  }
+
+  /**
+   * Makes a token for a run of the caller's namespace, with an entry in the audit log.
+   * @throws EngineError `not_found`.
+   */
+  async grant(actor: Actor, runId: string, lastsMs: number): Promise<MadeToken> {
+    const run = await this.#deps.store.in(actor.namespace).run(runId)
+    if (!run) throw new EngineError('not_found', 'no such run')
+    const made = this.make(actor, run, lastsMs)
+    const detail = JSON.stringify({ expiresAt: new Date(made.expiresAt).toISOString() })
+    await this.#audit.commit(actor, { guards: [], changes: [] }, { action: 'run.token', runId: run.id, detail })
+    return made
+  }
+
+  /** Makes a token for a run that the caller has just started. */
+  make({ namespace, keyId }: Actor, { id, chainId }: Pick<Run, 'id' | 'chainId'>, lastsMs: number): MadeToken {
+    const { clock, runTokens } = this.#deps
+    const expiresAt = clock.now() + lastsMs
+    const key = this.#keyOf(keyId)
+    return { token: runTokens.tokenOf({ namespace, runId: chainId ?? id, expiresAt, ...key }), expiresAt }
+  }
+
+  /**
+   * The content of a token that counts now.
+   * @throws EngineError `unauthorized`.
+   */
+  read(token: string): RunGrant {
+    const grant = this.#deps.runTokens.read(token)
+    if (!grant) throw new EngineError('unauthorized', 'the run token is not valid')
+    this.check(grant)
+    return grant
+  }
+
+  /** @throws EngineError `unauthorized` if the token does not count any more. */
+  check({ namespace, expiresAt, keyId, keyPrint }: RunGrant): void {
+    const { clock, keys, runTokens, isSuspended } = this.#deps
+    if (clock.now() >= expiresAt) throw ended('its time is over')
+    const key = keys.holder(keyId)
+    const isOfKey = key?.namespace === namespace && runTokens.printOf(key) === keyPrint
+    if (keyId === '' ? !keys.open : !isOfKey) throw ended('the API key that made it is gone')
+    if (isSuspended(namespace)) throw ended('its namespace is suspended')
+  }
+
+  /** Calls `end` once the token does not count any more, until the returned function is called. Without a token it does nothing. */
+  onEnd(grant: RunGrant | undefined, end: () => void): () => void {
+    if (!grant) return () => {}
+    const { clock, keys } = this.#deps
+    const cancel = clock.at(grant.expiresAt, end)
+    const leave = keys.onChange(() => {
+      if (!this.counts(grant)) end()
+    })
+    return () => {
+      cancel()
+      leave()
+    }
+  }
+
+  /** Whether the token counts now. */
+  counts(grant: RunGrant): boolean {
+    try {
+      this.check(grant)
+      return true
+    } catch (error) {
+      if (error instanceof EngineError) return false
+      throw error
+    }
+  }
+
+  /**
+   * Throws unless the token reads this run: the runs of one chain are one run.
+   * @throws EngineError `forbidden`, also for a run that does not exist.
+   */
+  async requireRun({ namespace, runId }: RunGrant, wanted: string): Promise<void> {
+    if (wanted === runId) return
+    const run = await this.#deps.store.in(namespace).run(wanted)
+    if (run?.chainId !== runId) throw new EngineError('forbidden', 'the run token is for another run')
+  }
+
+  #keyOf(keyId: string | undefined): Pick<RunGrant, 'keyId' | 'keyPrint'> {
+    if (keyId === undefined) return NO_KEY
+    const { keys, runTokens } = this.#deps
+    const key = keys.holder(keyId)
+    // The key was revoked while the request was under way.
+    if (!key) throw new EngineError('unauthorized', 'the API key is not valid')
+    return { keyId, keyPrint: runTokens.printOf(key) }
+  }
+}
+
+function ended(why: string): EngineError {
+  return new EngineError('unauthorized', `the run token does not count any more: ${why}`)
+}
