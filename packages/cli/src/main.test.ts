@@ -49,6 +49,7 @@ test('the program has all commands', () => {
       ' signals',
       ' settle',
       ' budget',
+      ' token',
       ' erase',
       ' export',
     ].map(verb => `runs${verb}`),

@@ -48,6 +48,11 @@ export interface SendOptions {
    * error, if the event started exactly one run and that ended in time.
    */
   wait?: Duration
+  /**
+   * If the event starts exactly one run, the reply has a `token` that reads this run, for a browser, and counts for so long: from 1 s to
+   * 24 h.
+   */
+  token?: Duration
   signal?: AbortSignal
   /** Deadline of the call. */
   timeoutMs?: number
@@ -67,7 +72,13 @@ const FIELDS: OptionNames<Omit<EventToSend, 'name' | 'data'>> = {
 }
 
 const EVENT_FIELDS: OptionNames<EventToSend> = { ...FIELDS, name: true, data: true }
-const SEND_OPTIONS: OptionNames<SendDefinedOptions> = { ...FIELDS, wait: true, signal: true, timeoutMs: true }
+const SEND_OPTIONS: OptionNames<SendDefinedOptions> = {
+  ...FIELDS,
+  wait: true,
+  token: true,
+  signal: true,
+  timeoutMs: true,
+}
 
 /** The methods of a client for the runs of an app: it sends events, starts runs, and waits for their results. */
 export interface RunMethods {
@@ -113,12 +124,12 @@ export function runMethodsOf(engine: Engine): RunMethods {
       const isWhole = typeof event === 'object' && event !== null && !isEventDefinition(event)
       const [data, options = {}] = (isWhole ? [undefined, ...rest] : rest) as [unknown?, SendDefinedOptions?]
       refuseUnknownOptions('send', options, SEND_OPTIONS)
-      const { signal, timeoutMs, wait, ...fields } = options
+      const { signal, timeoutMs, wait, token, ...fields } = options
       if (isWhole) refuseUnknownOptions('The event of send', event, EVENT_FIELDS)
       if (isEventDefinition(event))
         await validate(event.schema, asReceived(data), { what: `The event "${event.name}"`, root: 'data' })
       const sent = isWhole ? { ...event, ...fields } : { ...fields, name: eventNameOf(event as EventDefinition), data }
-      return post(engine, sent, { signal, timeoutMs, wait })
+      return post(engine, sent, { signal, timeoutMs, wait, token })
     },
     start: starter(engine),
     run: (workflow: string | { name: string }, runId: string) =>
@@ -129,12 +140,17 @@ export function runMethodsOf(engine: Engine): RunMethods {
 /** Sends an event. Without a dedupe id it is not sent twice, whatever happens to the connection. */
 async function post(engine: Engine, event: EventToSend, options: SendOptions): Promise<SendEventReply> {
   const { middleware, operations } = engine
-  const { signal, wait } = options
-  const waitMs = wait === undefined ? 0 : waitMsOf(wait)
+  const { signal, wait, token } = options
+  const waitMs = wait === undefined ? 0 : durationMsOf('wait', wait)
+  const tokenMs = token === undefined ? undefined : durationMsOf('token', token)
   const data = middleware.output(event.data, { kind: 'event', name: event.name })
   const at = typeof event.at === 'number' ? { at: new Date(event.at).toISOString() } : {}
   const reply = await operations.sendEvent(
-    { body: { ...event, data, ...at } as SendEvent, ...(waitMs > 0 && { wait: waitMs }) },
+    {
+      body: { ...event, data, ...at } as SendEvent,
+      ...(waitMs > 0 && { wait: waitMs }),
+      ...(tokenMs !== undefined && { token: tokenMs }),
+    },
     {
       ...(signal && { signal }),
       timeoutMs: options.timeoutMs ?? engine.timeoutMs + waitMs,
@@ -144,9 +160,9 @@ async function post(engine: Engine, event: EventToSend, options: SendOptions): P
   return withInput(reply, middleware)
 }
 
-function waitMsOf(wait: Duration): number {
-  const ms = parseDurationMs(wait)
-  if (ms === undefined) throw new TypeError(`send: \`wait\` is not a duration: ${String(wait)} (${DURATION_FORMS})`)
+function durationMsOf(name: 'wait' | 'token', given: Duration): number {
+  const ms = parseDurationMs(given)
+  if (ms === undefined) throw new TypeError(`send: \`${name}\` is not a duration: ${String(given)} (${DURATION_FORMS})`)
   return ms
 }
 

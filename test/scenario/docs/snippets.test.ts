@@ -155,6 +155,15 @@ const CHECKS: Record<string, Check[]> = {
       const scope = await block({ client, id: runId })
       expect(scope).toMatchObject({ run: { status: 'succeeded' }, status: 'succeeded' })
     },
+    async block => {
+      const registration = { triggers: [{ event: 'tea.ordered' }] }
+      await engine.runner({ workflows: { 'client-tea': { handler: flow([run('one')]), registration } } })
+      const { token, later } = await block({ client })
+      expect([token, later]).toEqual([
+        expect.stringMatching(/^pdt_/),
+        { token: expect.stringMatching(/^pdt_/), expiresAt: expect.any(String) },
+      ])
+    },
     async block => block({ client, ApiError, id: 'run_of-nobody' }),
   ],
   'docs/concepts.md': [

@@ -11,6 +11,7 @@ import { type EngineOptions, group, type Session, show, stream } from '../comman
 import { details } from '../output/details.ts'
 import { stringifyDigits } from '../output/digits.ts'
 import { effectText, startText } from '../output/effects.ts'
+import { TOKEN_TEXT, tokenLines } from '../output/run-token.ts'
 import { plain } from '../output/text.ts'
 import { withAge } from '../output/time.ts'
 import { eventLine, gapLine } from '../output/timeline.ts'
@@ -111,7 +112,8 @@ function sendCommand(events: Command): void {
         'jq .order export.json | perdure events send order.placed --data -',
       ],
       moreArguments: ['name'],
-      only: [],
+      only: ['token'],
+      texts: { token: TOKEN_TEXT },
       more: [
         new Option('--data <json>', 'the payload: JSON, @file, or - for standard input'),
         new Option('--app <name>', "trigger only this app's workflows"),
@@ -159,7 +161,7 @@ function outcome(reply: SendEventReply): string[] {
     triggered.length === 0 && woke === 0 && 'nothing matched',
     suspended && 'the namespace is suspended: no run was started',
   ].filter(Boolean)
-  return [[eventId, ...notes].join('  '), ...lines]
+  return [[eventId, ...notes].join('  '), ...lines, ...tokenLines(reply)]
 }
 
 /** Whether the dedupe id was used before. The reply to an event whose idempotency key was used before has more. */

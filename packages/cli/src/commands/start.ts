@@ -9,6 +9,7 @@ import { operationCommand } from '../command-line/operation.ts'
 import { attributesOf, attributesOption, jsonOption, timeoutOption, type WaitOptions } from '../command-line/options.ts'
 import { type Session, show } from '../command-line/session.ts'
 import { stringifyDigits } from '../output/digits.ts'
+import { TOKEN_TEXT, tokenLines } from '../output/run-token.ts'
 import { plain } from '../output/text.ts'
 
 type InputSchema = Parameters<typeof inputFaults>[0]
@@ -36,6 +37,7 @@ export function startCommand(workflows: Command): void {
         'perdure workflows start shop nightly-report --run-id run_report-2026-08-01',
         'perdure workflows start shop sync-account --key account-17 --if-running refuse',
       ],
+      texts: { token: TOKEN_TEXT },
       more: [
         new Option('--input <json>', 'the input: JSON, @file, or - for standard input'),
         new Option('--run-id <id>', 'id of the run: run_ and 8 to 64 letters, digits, _ or -; a repeat starts nothing'),
@@ -79,6 +81,7 @@ async function started(session: Session<StartOptions>, run: StartedRun): Promise
   if (!dryRun) {
     await show(session, run, () => [
       plain(`${run.id}  ${run.app}/${run.workflow}  ${run.status}${run.existing ? '  (there already)' : ''}`),
+      ...tokenLines(run),
     ])
     return wait ? waitForRuns(session, [run.id]) : undefined
   }

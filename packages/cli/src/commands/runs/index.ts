@@ -11,6 +11,7 @@ import { budgetCommand } from './live/budget.ts'
 import { callbackCommand } from './live/callback.ts'
 import { settleCommand } from './live/settle.ts'
 import { signalCommands } from './live/signals.ts'
+import { tokenCommand } from './live/token.ts'
 import { logsCommand } from './logs.ts'
 import { passesCommand } from './passes.ts'
 import { readCommands } from './read.ts'
@@ -41,6 +42,7 @@ export function runsCommands(program: Command): void {
   signalCommands(runs)
   settleCommand(runs)
   budgetCommand(runs)
+  tokenCommand(runs)
   eraseCommand(runs)
   exportCommand(runs)
 }

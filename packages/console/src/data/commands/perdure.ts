@@ -83,6 +83,10 @@ export const PERDURE: Words = {
     ...['runs', 'budget', id],
     ...Object.entries(body).map(([name, limit]) => `${name}=${limit ?? 'none'}`),
   ],
+  createRunToken: ({ id, body }) => [
+    ...['runs', 'token', id],
+    ...(body?.ttl === undefined ? [] : ['--ttl', typeof body.ttl === 'number' ? `${body.ttl}ms` : body.ttl]),
+  ],
   startBulk: ({ body: { action, filter, input, dryRun, cleanup } }) =>
     filter
       ? [

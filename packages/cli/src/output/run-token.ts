@@ -1,0 +1,12 @@
+// The token of a run that a command started. Used by `perdure events send` and `perdure workflows start`.
+
+import type { SendEventReply } from '@perdure/protocol'
+import { withAge } from './time.ts'
+
+/** The help of `--token`. */
+export const TOKEN_TEXT = 'make a token that reads the started run, if it is one, for so long: from 1s to 24h'
+
+/** The lines for the token, if one was asked for. */
+export function tokenLines({ token, tokenExpiresAt }: Pick<SendEventReply, 'token' | 'tokenExpiresAt'>): string[] {
+  return token === undefined || tokenExpiresAt === undefined ? [] : [token, `until ${withAge(tokenExpiresAt)}`]
+}
