@@ -6,8 +6,10 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 const here = new URL('./', import.meta.url)
 const { exports } = JSON.parse(readFileSync(new URL('package.json', here), 'utf8'))
 
+const OF_THE_CLIENT = { client: '@perdure/client', react: '@perdure/client/react' }
+
 /** The package that a subpath stands for. */
-const behind = name => (name === 'client' ? '@perdure/client' : `@perdure/sdk${name === 'index' ? '' : `/${name}`}`)
+const behind = name => OF_THE_CLIENT[name] ?? `@perdure/sdk${name === 'index' ? '' : `/${name}`}`
 
 mkdirSync(new URL('dist', here), { recursive: true })
 for (const {

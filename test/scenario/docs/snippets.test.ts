@@ -166,6 +166,20 @@ const CHECKS: Record<string, Check[]> = {
     },
     async block => block({ client, ApiError, id: 'run_of-nobody' }),
   ],
+  'docs/react.md': [
+    async block => {
+      const registration = { triggers: [{ event: 'question.asked' }] }
+      await engine.runner({ workflows: { 'react-answer': { handler: flow([run('one')]), registration } } })
+      type Handle = (request: object, response: { json(body: unknown): void }) => Promise<void>
+      let handle: Handle | undefined
+      const app = { post: (_path: string, given: Handle) => (handle = given) }
+      await block({ client: createClient({ url: engine.url }), app })
+      let answer: unknown
+      const response = { json: (body: unknown) => (answer = body) }
+      await handle?.({ body: { text: 'why?' } }, response)
+      expect(answer).toEqual({ runId: expect.any(String), token: expect.stringMatching(/^pdt_/) })
+    },
+  ],
   'docs/concepts.md': [
     async block => {
       const { orderId } = { orderId: '4711' }

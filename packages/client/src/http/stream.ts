@@ -31,7 +31,11 @@ export type Frame = { seq?: number } & Record<string, unknown>
 export async function* follow(
   connection: Connection,
   source: Source,
-  settings: StreamSettings & { signal: AbortSignal | undefined; onOpen?: (() => void) | undefined },
+  settings: StreamSettings & {
+    signal: AbortSignal | undefined
+    onOpen?: (() => void) | undefined
+    onFailure?: (() => void) | undefined
+  },
 ): AsyncGenerator<Frame, void, undefined> {
   const { retryMs, retryMsMax, attemptsMax, signal } = settings
   let last: Frame | undefined
@@ -56,6 +60,7 @@ export async function* follow(
       if (await source.isOver(last)) return
     } catch (error) {
       signal?.throwIfAborted()
+      settings.onFailure?.()
       const isNextUntried = failures + 1 < engines.size
       if ((!everOpen && !isNextUntried) || isFinal(error)) throw error
       failure = error
@@ -71,7 +76,7 @@ export async function* follow(
 }
 
 /** Whether a refusal is final. 5xx and 429 are temporary. */
-const isFinal = (error: unknown) => error instanceof ApiError && error.status < 500 && error.status !== 429
+export const isFinal = (error: unknown) => error instanceof ApiError && error.status < 500 && error.status !== 429
 
 /** Yields the frames of one connection. */
 async function* connect(
@@ -120,7 +125,7 @@ async function* chunksOf({ body }: Response, inTime: InTime): AsyncGenerator<Uin
 }
 
 /** Waits 75 to 100 % of `ms`, at random, so that many clients do not reconnect at the same moment. */
-async function backOff(ms: number, signal: AbortSignal | undefined): Promise<void> {
+export async function backOff(ms: number, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted()
   await new Promise<void>(resolve => {
     const wake = () => {

@@ -130,7 +130,7 @@ export const control = {
     path: '/runs/{id}/tokens',
     summary: 'Make a token that reads one run, for a browser',
     description:
-      'The token opens `GET /runs/{id}`, its result and its streams, for all runs of the chain, without the input, the attributes, log lines and the stacks of errors. It ends with its time, with the key that made it, and while the namespace is suspended.',
+      'The token opens `GET /runs/{id}`, its result, its timeline and its output streams, for all runs of the chain, without the input, the attributes, log lines and the stacks of errors. It ends with its time, with the key that made it, and while the namespace is suspended.',
     access: 'read',
     body: { schema: api.CreateRunTokenSchema, required: false },
     reply: { status: 201, description: 'The token', schema: api.RunTokenSchema },

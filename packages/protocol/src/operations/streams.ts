@@ -35,6 +35,7 @@ export const runStreams = {
     summary: 'List the output streams of a run',
     description: 'The streams that steps of the run have written to, in the order of their first chunks.',
     access: 'read',
+    runToken: true,
     reply: ok('The streams', Type.Array(api.RunStreamSchema)),
     errors: ['not_found'],
     examples: [{ summary: 'An order writes to no stream', path: { id: sample.RUN_ID }, reply: [] }],
@@ -47,6 +48,7 @@ export const runStreams = {
     description:
       'The read half of the Durable Streams protocol, in its JSON mode. The answer has every message from `offset` on, and `Stream-Next-Offset` names the offset behind them. With `live` the engine waits for messages, as a long poll or as server-sent events. `Stream-Closed: true` says that nothing follows. A stream without a chunk is empty while the run goes on.',
     access: 'read',
+    runToken: true,
     query: outputQueries.readRunStream,
     anyQuery: true,
     reply: ok('The messages', Type.Array(api.StreamMessageSchema)),

@@ -29,6 +29,9 @@ export async function pollStream(
   const stop = () => over.abort()
   const cancel = context.deps.clock.after(LONG_POLL_MS, stop)
   const leaveDrain = context.drain.onStart(stop)
+  const { runAccess } = context.deps
+  const { runToken } = request.actor
+  const leaveToken = runAccess.onEnd(runToken, stop)
   reply.raw.once('close', stop)
   try {
     const isAuthorized = stillAuthorized(context, operations.readRunStream, request)
@@ -37,6 +40,7 @@ export async function pollStream(
       const part = await feed.part(from)
       if (!part) throw notFound('run')
       if (part.count > 0 || part.isClosed || over.signal.aborted || !isAuthorized()) {
+        if (runToken) runAccess.check(runToken)
         putPosition(reply, part, cursor)
         reply.header('cache-control', 'private, no-cache')
         if (part.count === 0) return reply.code(204).send()
@@ -49,6 +53,7 @@ export async function pollStream(
   } finally {
     reply.raw.off('close', stop)
     leaveDrain()
+    leaveToken()
     cancel()
     feed.leave()
     leaveCount()
