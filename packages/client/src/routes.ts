@@ -29,6 +29,8 @@ export const ROUTES = {
   listRunPasses: 'GET /runs/{id}/passes pages',
   getRunStep: 'GET /runs/{id}/steps/{stepId}',
   listRunLogs: 'GET /runs/{id}/logs',
+  listRunStreams: 'GET /runs/{id}/streams',
+  readRunStream: 'GET /runs/{id}/streams/{name}',
   streamRun: 'GET /runs/{id}/stream stream',
   cancelRun: 'POST /runs/{id}/cancel',
   pauseRun: 'POST /runs/{id}/pause',

@@ -42,6 +42,8 @@ test('a step streams its answer, and gives its text', async () => {
   await using engine = await testEngine([chat])
   const run = await engine.start(chat, question)
   expect(await run.result()).toBe('It rains.')
+  const { chunks } = await run.stream('chat')
+  expect(chunks).toHaveLength(7)
 })
 
 test('a result that is returned whole loses its getters, and one warning names them', async () => {

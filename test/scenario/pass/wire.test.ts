@@ -52,6 +52,7 @@ const FEATURES = [
   'signals',
   'batch-events',
   'step-limits',
+  'streams',
 ]
 /** The features in an invoke of a runner that named none. */
 const OFFERED = FEATURES.filter(feature => feature !== 'end-with-steps')

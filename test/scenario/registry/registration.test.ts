@@ -44,6 +44,7 @@ describe('the answer', () => {
         'signals',
         'batch-events',
         'step-limits',
+        'streams',
       ],
       runnerId: 'http://127.0.0.1:9/invoke',
       workflows: 1,

@@ -114,7 +114,12 @@ describe('the transport', () => {
     return new PerdureChatTransport({ url: engine.url, send, reconnect: async () => send() })
   }
 
-  const asked = { trigger: 'submit-message', chatId: 'c', messageId: undefined, messages: [] } as const
+  const asked = {
+    trigger: 'submit-message' as const,
+    chatId: 'c',
+    messageId: undefined,
+    messages: [] as UIMessage[],
+  }
 
   async function shown(stream: ReadableStream<UIMessageChunk> | null): Promise<UIMessage | undefined> {
     let last: UIMessage | undefined

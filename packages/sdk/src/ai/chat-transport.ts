@@ -85,15 +85,15 @@ interface Followed {
 async function* uiChunks({ runId, token, offset = '-1' }: ChatRun, options: Followed): AsyncGenerator<UIMessageChunk> {
   const answer = new Answer()
   yield { type: 'start', messageId: offset === '-1' ? runId : `${runId}:${offset}` }
-  for (let at: { runId: string; offset: string } | undefined = { runId, offset }; at; ) {
-    const { runId } = at
-    let next: typeof at = undefined
-    for await (const message of followStream({ ...options, ...at, token })) {
-      if ('end' in message && message.continuedAs !== undefined) next = { runId: message.continuedAs, offset: '-1' }
-      else yield* answer.chunksOf(message, runId)
+  let at: { runId: string; offset: string } | undefined = { runId, offset }
+  while (at) {
+    const from: { runId: string; offset: string } = at
+    at = undefined
+    for await (const message of followStream({ ...options, ...from, token })) {
+      if ('end' in message && message.continuedAs !== undefined) at = { runId: message.continuedAs, offset: '-1' }
+      else yield* answer.chunksOf(message, from.runId)
       if (answer.isOver) return
     }
-    at = next
   }
 }
 
