@@ -188,6 +188,26 @@ test('a live stream leaves out log lines, and goes on behind them', async () => 
   expect(messages.some(({ event }) => event === 'log')).toBe(false)
 })
 
+test('it opens the output streams of the run, and ends their live reads with its time', async () => {
+  const [{ runId }, elsewhere] = [await waiting(), await waiting()]
+  const token = await tokenOf(runId, { ttl: '10s' })
+  for (const path of ['/streams', '/streams/answer', '/streams/answer?text=1', '/streams/answer?offset=now']) {
+    expect(await engine.api.as(token).get(`/runs/${runId}${path}`), path).toMatchObject({ status: 200 })
+    const query = `${path.includes('?') ? '&' : '?'}token=${token}`
+    expect(await engine.api.get(`/runs/${runId}${path}${query}`), path).toMatchObject({ status: 200 })
+    expect(await engine.api.as(token).get(`/runs/${elsewhere.runId}${path}`), path).toMatchObject({ status: 403 })
+  }
+  const path = `/runs/${runId}/streams/answer?offset=-1&token=${token}`
+  expect((await engine.api.request('HEAD', path)).status).toBe(200)
+  const open = gate()
+  const over = readSse(`${engine.url}${path}&live=sse`, { onOpen: open.open })
+  const poll = engine.api.get(`${path}&live=long-poll`)
+  await open.opened
+  clock.jump(10_000)
+  expect(await over).toMatchObject({ status: 200, ended: true })
+  expect(await poll).toMatchObject({ status: 401, code: 'unauthorized' })
+})
+
 test('the runs of a chain are one run', async () => {
   const name = await workflow(
     ({ event }) =>
