@@ -20,6 +20,7 @@ import { type Block, blocksOf, pages, root, runBlock, type Scope } from '../../k
 import { flow, onCleanup, run, scenario, signedHeaders, unique, until } from '../../kit/index.ts'
 import { alertsChat, pagesAboutFailure } from './alerted.ts'
 import { collects } from './collected.ts'
+import { givesToken } from './gives-token.ts'
 
 /** Pages whose blocks stand in a file, and the file. The test of the file, beside it, runs them. */
 const STANDS_IN: Record<string, string> = {
@@ -166,20 +167,7 @@ const CHECKS: Record<string, Check[]> = {
     },
     async block => block({ client, ApiError, id: 'run_of-nobody' }),
   ],
-  'docs/react.md': [
-    async block => {
-      const registration = { triggers: [{ event: 'question.asked' }] }
-      await engine.runner({ workflows: { 'react-answer': { handler: flow([run('one')]), registration } } })
-      type Handle = (request: object, response: { json(body: unknown): void }) => Promise<void>
-      let handle: Handle | undefined
-      const app = { post: (_path: string, given: Handle) => (handle = given) }
-      await block({ client: createClient({ url: engine.url }), app })
-      let answer: unknown
-      const response = { json: (body: unknown) => (answer = body) }
-      await handle?.({ body: { text: 'why?' } }, response)
-      expect(answer).toEqual({ runId: expect.any(String), token: expect.stringMatching(/^pdt_/) })
-    },
-  ],
+  'docs/react.md': [block => givesToken(engine, block)],
   'docs/concepts.md': [
     async block => {
       const { orderId } = { orderId: '4711' }

@@ -9,14 +9,11 @@ import {
   flow,
   gate,
   type Handler,
-  JumpClock,
   onCleanup,
   opcode,
-  openEngine,
   openRunner,
   readSse,
   returned,
-  run,
   scenario,
   unique,
   until,
@@ -389,22 +386,4 @@ describe('beside a run that a request starts', () => {
     expect((await ops.post(path)).json).not.toHaveProperty('token')
     expect(await ops.post(`${path}?token=1h`, { dryRun: true })).toMatchObject({ status: 400 })
   })
-})
-
-test('an engine without keys makes and checks them, until it has a key', async () => {
-  const open = await openEngine({ onDisk: true, clock: new JumpClock() })
-  const name = unique('open')
-  await (await openRunner({ workflows: { [name]: flow([run('a'), wait('go', unique('go'))]) } })).register(open.api)
-  const [{ runId }, { runId: another }] = [await open.api.send({ name }), await open.api.send({ name })]
-  const { token } = (await open.api.post(`/runs/${runId}/tokens`)).json as RunToken
-  const reader = open.api.as(token)
-  expect((await reader.get(`/runs/${runId}`)).json).not.toHaveProperty('input')
-  expect([(await reader.get(`/runs/${another}`)).status, (await reader.get('/runs')).status]).toEqual([403, 403])
-  expect((await open.api.get(`/runs/${runId}?token=pdt_wrong`)).status).toBe(401)
-  expect((await open.api.get(`/runs/${runId}?token=${token}`)).status).toBe(200)
-  const first = await openAdministration(open.store)
-  const { key } = await first.administration.createKey({ kind: 'secret' })
-  await first.close()
-  expect((await open.api.as(key).get('/runs')).status).toBe(200)
-  expect((await reader.get(`/runs/${runId}`)).status).toBe(401)
 })

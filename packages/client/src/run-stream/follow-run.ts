@@ -19,7 +19,7 @@ export interface FollowedRunError {
 /** A frame of the timeline, as far as it is read. */
 type RunFrame = { kind: 'run_status'; status: RunStatus } | { kind: 'progress'; value: unknown } | { kind: 'other' }
 
-/** What is known of a run. */
+/** The state of a run, as a reader sees it. */
 export interface FollowedRun<Result = unknown> {
   /** Status of the run; of one that continues, the status of its newest run. */
   status: RunStatus

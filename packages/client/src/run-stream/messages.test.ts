@@ -1,4 +1,4 @@
-// What counts of the messages of an output stream (docs/streams.md#messages).
+// The reducer of the messages of an output stream (docs/streams.md#messages).
 
 import { expect, test } from 'vitest'
 import { applyStreamMessages, EMPTY_STREAM, type RunStreamMessage, type RunStreamState, textOf } from './messages.ts'

@@ -15,7 +15,7 @@ export interface RunStreamChunk<Chunk = unknown> {
   attempt: number
 }
 
-/** What a reader knows of a stream. */
+/** The state of a stream, as a reader has built it. */
 export interface RunStreamState<Chunk = unknown> {
   /** The chunks that count, in their order. */
   readonly chunks: readonly RunStreamChunk<Chunk>[]
