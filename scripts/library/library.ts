@@ -113,11 +113,15 @@ function declarations(home: string, flat: Library['flat']) {
   }
 }
 
-/** Writes the types of the CommonJS files: the same text with imports of CommonJS files. */
+/** Writes the types of the CommonJS files: the same text with imports of CommonJS files. The package `ai` has ES modules alone. */
 function writeCommonJsTypes(directory: string): void {
   for (const name of readdirSync(directory).filter(name => name.endsWith('.d.ts'))) {
     const text = readFileSync(resolve(directory, name), 'utf8')
     const neighbours = text.replace(/(from "\.\/[^"]+)\.js"/g, '$1.cjs"')
-    writeFileSync(resolve(directory, name.replace(/\.d\.ts$/, '.d.cts')), neighbours)
+    const types = neighbours.replace(
+      /^import (\{[^}]*\}) from "ai";$/gm,
+      'import type $1 from "ai" with { "resolution-mode": "import" };',
+    )
+    writeFileSync(resolve(directory, name.replace(/\.d\.ts$/, '.d.cts')), types)
   }
 }

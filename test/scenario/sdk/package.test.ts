@@ -20,7 +20,7 @@ const specifiers = Object.keys(exports).map(subpath => `@perdure/sdk${subpath.sl
 /** The packages that a project with every adapter has installed besides. */
 const BESIDES = [
   ...['ws', '@standard-schema/spec', '@types/node', 'undici-types'],
-  ...['@perdure/engine', '@perdure/client', '@perdure/protocol'],
+  ...['@perdure/engine', '@perdure/client', '@perdure/protocol', 'ai'],
 ]
 
 let project = ''

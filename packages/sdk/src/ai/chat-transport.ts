@@ -1,7 +1,8 @@
 // The chat of the AI SDK over output streams: a `ChatTransport` whose answers are streams of runs. Runs in browsers.
 
+import { readRunStream } from '@perdure/client/internal'
+import type { StreamMessage } from '@perdure/protocol'
 import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai'
-import { followStream, type StreamMessage } from './follow-stream.ts'
 
 type SendOptions<Message extends UIMessage> = Parameters<ChatTransport<Message>['sendMessages']>[0]
 type ReconnectOptions<Message extends UIMessage> = Parameters<ChatTransport<Message>['reconnectToStream']>[0]
@@ -56,9 +57,8 @@ export class PerdureChatTransport<Message extends UIMessage = UIMessage> impleme
   #answer(run: ChatRun, abortSignal: AbortSignal | undefined): ReadableStream<UIMessageChunk> {
     const stopping = new AbortController()
     const signal = abortSignal ? AbortSignal.any([abortSignal, stopping.signal]) : stopping.signal
-    const { url, stream: name = 'chat', fetch = globalThis.fetch } = this.#options
-    // A browser calls `fetch` as a function alone.
-    const chunks = uiChunks(run, { url, name, signal, fetch: (input, init) => fetch(input, init) })
+    const { url, stream = 'chat', fetch } = this.#options
+    const chunks = uiChunks(run, { url, stream, signal, fetch })
     return new ReadableStream({
       async pull(controller) {
         try {
@@ -76,8 +76,8 @@ export class PerdureChatTransport<Message extends UIMessage = UIMessage> impleme
 
 interface Followed {
   url: string
-  name: string
-  fetch: typeof globalThis.fetch
+  stream: string
+  fetch: typeof globalThis.fetch | undefined
   signal: AbortSignal
 }
 
@@ -89,10 +89,12 @@ async function* uiChunks({ runId, token, offset = '-1' }: ChatRun, options: Foll
   while (at) {
     const from: { runId: string; offset: string } = at
     at = undefined
-    for await (const message of followStream({ ...options, ...from, token })) {
-      if ('end' in message && message.continuedAs !== undefined) at = { runId: message.continuedAs, offset: '-1' }
-      else yield* answer.chunksOf(message, from.runId)
-      if (answer.isOver) return
+    for await (const messages of readRunStream({ ...options, ...from, token })) {
+      for (const message of messages) {
+        if ('end' in message && message.continuedAs !== undefined) at = { runId: message.continuedAs, offset: '-1' }
+        else yield* answer.chunksOf(message, from.runId)
+        if (answer.isOver) return
+      }
     }
   }
 }

@@ -1,5 +1,6 @@
 // An output stream of a run, as tests read it: its messages, and the chunks that count. Used by `TestRun`.
 
+import { applyStreamMessages, EMPTY_STREAM, textOf } from '@perdure/client/internal'
 import type { StreamMessage } from '@perdure/protocol'
 
 /** An output stream of a run under test, as far as it is written. */
@@ -14,20 +15,9 @@ export interface TestStream {
   readonly messages: readonly StreamMessage[]
 }
 
-/** Applies the rollbacks. A message without a step is of the step of the message before. */
+/** Applies the rollbacks. */
 export function testStream(messages: readonly StreamMessage[]): TestStream {
-  let counted: { n: number; step: string; chunk: unknown }[] = []
-  let step = ''
-  for (const message of messages) {
-    if ('rollback' in message) counted = counted.filter(one => one.step !== message.step || one.n < message.rollback)
-    if ('step' in message && message.step !== undefined) step = message.step
-    if ('chunk' in message) counted.push({ n: message.n, step, chunk: message.chunk })
-  }
-  const chunks = counted.map(({ chunk }) => chunk)
-  return {
-    chunks,
-    text: chunks.filter(chunk => typeof chunk === 'string').join(''),
-    isEnded: messages.some(message => 'end' in message),
-    messages,
-  }
+  const state = applyStreamMessages<unknown>(EMPTY_STREAM, messages)
+  const chunks = state.chunks.map(({ chunk }) => chunk)
+  return { chunks, text: textOf(state), isEnded: state.end !== undefined, messages }
 }

@@ -1,0 +1,83 @@
+// A chat of the AI SDK on a real engine: a step streams the answer of a model, and the transport shows it with a token of the run
+// (docs/ai.md#chats).
+
+import { createWorkflow } from '@perdure/sdk'
+import { PerdureChatTransport, streamUI } from '@perdure/sdk/ai'
+import { readUIMessageStream, streamText, type UIMessage, type UIMessageChunk } from 'ai'
+import { convertArrayToReadableStream, MockLanguageModelV4 } from 'ai/test'
+import { expect, test } from 'vitest'
+import { gate, scenario, unique } from '../../kit/index.ts'
+import { serveOver } from '../sdk/transports.entry.ts'
+
+const { api, url } = await scenario({ realTime: true })
+
+const usage = {
+  inputTokens: { total: 3, noCache: 3, cacheRead: undefined, cacheWrite: undefined },
+  outputTokens: { total: 2, text: 2, reasoning: undefined },
+}
+type Part = Awaited<ReturnType<MockLanguageModelV4['doStream']>>['stream'] extends ReadableStream<infer P> ? P : never
+
+const begin = [{ type: 'text-start' as const, id: '1' }]
+const say = (delta: string) => ({ type: 'text-delta' as const, id: '1', delta })
+const end = [
+  { type: 'text-end' as const, id: '1' },
+  { type: 'finish' as const, finishReason: { unified: 'stop' as const, raw: 'stop' }, usage },
+]
+
+async function shown(
+  stream: ReadableStream<UIMessageChunk> | null,
+  onMessage = (_: UIMessage) => {},
+): Promise<UIMessage> {
+  let last: UIMessage | undefined
+  const all = readUIMessageStream({ stream: stream as ReadableStream<UIMessageChunk>, terminateOnError: true })
+  for await (const message of all) {
+    last = structuredClone(message)
+    onMessage(last)
+  }
+  return last as UIMessage
+}
+
+const textOf = (message: UIMessage | undefined) =>
+  message?.parts.flatMap(part => (part.type === 'text' ? part.text : [])).join('')
+
+test('an answer whose first attempt fails is shown as it is at last, also after a reload', async () => {
+  const seen = gate()
+  const failing = new ReadableStream<Part>({
+    async start(controller) {
+      for (const part of [...begin, say('Wro')]) controller.enqueue(part)
+      await seen.opened
+      controller.enqueue({ type: 'error', error: new Error('the model is down') })
+      controller.close()
+    },
+  })
+  const right = convertArrayToReadableStream<Part>([...begin, say('Ri'), say('ght'), ...end])
+  const model = new MockLanguageModelV4({ doStream: [{ stream: failing }, { stream: right }] })
+  const workflow = createWorkflow({ name: unique('chat'), retry: { initialMs: 1 } }, ({ step }) =>
+    step.run('answer', ({ stream, signal }) => {
+      const result = streamText({ model, prompt: 'Hi', abortSignal: signal, maxRetries: 0, onError: () => {} })
+      return streamUI(stream('chat'), result)
+    }),
+  )
+  await serveOver('Connect', { app: unique('app'), workflows: [workflow], engineUrl: url })
+  let runId = ''
+  const tokenOf = async () => ({
+    runId,
+    token: ((await api.post(`/runs/${runId}/tokens`, {})).json as { token: string }).token,
+  })
+  const transport = new PerdureChatTransport({
+    url,
+    send: async () => {
+      runId = (await api.send({ name: workflow.name })).runId as string
+      return tokenOf()
+    },
+    reconnect: tokenOf,
+  })
+  const asked = { trigger: 'submit-message' as const, chatId: 'c', messageId: undefined, messages: [] }
+  const sent = await shown(await transport.sendMessages({ ...asked, abortSignal: undefined }), message => {
+    if (textOf(message) === 'Wro') seen.open()
+  })
+  expect(textOf(sent)).toBe('Right')
+  expect((await api.succeeded(runId)).result).toBe('Right')
+  const again = await shown(await transport.reconnectToStream({ chatId: 'c' }))
+  expect(again).toEqual(sent)
+})
