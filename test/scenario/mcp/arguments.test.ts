@@ -60,6 +60,7 @@ async function goodArguments(): Promise<Record<string, Record<string, unknown>>>
   return {
     ...{ get_run: ofRun, explain_run: ofRun, list_run_steps: ofRun, list_run_passes: ofRun, list_run_logs: ofRun },
     ...{ get_run_tree: ofRun, get_run_step: { ...ofRun, stepId }, list_run_signals: { id: waiting[0] } },
+    ...{ list_run_streams: ofRun, read_run_stream: { id: waiting[0], name: 'answer' } },
     ...{ get_event: ofEvent, explain_event: ofEvent, get_event_tree: ofEvent, get_bulk: { id: bulkId } },
     ...{ list_definitions: { app, name: workflow }, search_docs: { query: 'retry' }, read_docs: {} },
     ...{ send_event: { name: workflow }, start_run: { app, name: workflow, input: 1 } },

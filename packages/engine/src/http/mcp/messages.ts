@@ -119,7 +119,8 @@ async function callTool(app: FastifyInstance, params: Params, caller: Caller): P
     const headers = { ...caller.headers, ...(payload !== undefined && { 'content-type': 'application/json' }) }
     const reply = await app.inject({ method, url, headers, ...body })
     const cursor = reply.headers['x-next-cursor'] as string | undefined
-    return resultOf({ status: reply.statusCode, body: reply.body, nextCursor: cursor }, entry)
+    const isText = String(reply.headers['content-type']).startsWith('text/plain')
+    return resultOf({ status: reply.statusCode, body: reply.body, isText, nextCursor: cursor }, entry)
   } catch (error) {
     if (error instanceof ArgumentFault) return faultOf(error.message)
     throw error

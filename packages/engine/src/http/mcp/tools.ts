@@ -19,6 +19,8 @@ interface ToolOptions {
   next?: string
   /** Arguments that count where none is given. */
   defaults?: Readonly<Record<string, unknown>>
+  /** Arguments of the operation that the tool does not take. */
+  omits?: readonly string[]
 }
 
 type ToolTable = { readonly [Id in keyof Operations]?: ToolOptions }
@@ -41,6 +43,12 @@ const READING: ToolTable = {
   getRunStep: {},
   listRunPasses: { defaults: FEW },
   listRunLogs: { defaults: { limit: 50 } },
+  listRunStreams: { next: 'read_run_stream {"id": …, "name": …} reads what counts of one.' },
+  readRunStream: {
+    about: 'By default the text that counts; `text: false` gives the messages from `offset` on.',
+    defaults: { text: true },
+    omits: ['live', 'cursor'],
+  },
   getRunTree: {},
   getRunStats: {},
   getRunSeries: {},
@@ -117,11 +125,16 @@ function add(table: ToolTable, writes: boolean): void {
     const tool: Tool = {
       name,
       description: [`${summary}.`, options.about].filter(Boolean).join(' '),
-      inputSchema: argumentSchema(operations[id], options.defaults),
+      inputSchema: without(argumentSchema(operations[id], options.defaults), options.omits),
       annotations: { readOnlyHint: !writes, ...(writes && { destructiveHint: DESTRUCTIVE.has(id) }) },
     }
     entries.set(name, { ...options, id, tool, writes })
   }
+}
+
+function without(schema: Record<string, unknown>, omitted: readonly string[] = []): Record<string, unknown> {
+  const properties = Object.entries(schema.properties as object).filter(([name]) => !omitted.includes(name))
+  return { ...schema, properties: Object.fromEntries(properties) }
 }
 
 add(READING, false)
