@@ -59,7 +59,7 @@ export function readAppend(
   return { stepId: stepId as string, step: step as string, name: name as string, seq: seq as number, chunks, bytes }
 }
 
-export function invalid(message: string): Refusal {
+function invalid(message: string): Refusal {
   return { code: 'invalid_request', message }
 }
 

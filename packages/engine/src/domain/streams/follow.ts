@@ -9,7 +9,7 @@ import type { RunState } from '../run/state.ts'
 import { type Streams, StreamsDraft } from './streams-draft.ts'
 
 /** Whether any chunks are of steps that have not settled. */
-export function hasOpenParts(streams: Streams): boolean {
+function hasOpenParts(streams: Streams): boolean {
   for (const { open } of streams.values()) if (open.length > 0) return true
   return false
 }

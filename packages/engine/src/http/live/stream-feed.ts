@@ -185,6 +185,8 @@ export class StreamFeed {
 
 /** The messages of a page, and the end of the run behind its last row. */
 export function partOf({ status, continuedAs, head, rows }: StreamPage, from: number): StreamPart {
+  // Retention has dropped the messages: nothing follows.
+  if (head?.dropped) return { text: '[]', count: 0, next: head.next, isUpToDate: true, isClosed: true }
   const messages = messagesOf(rows, from)
   const last = rows.at(-1)
   const next = last ? last.n + last.count : from

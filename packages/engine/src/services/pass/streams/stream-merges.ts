@@ -61,7 +61,7 @@ export class StreamMerges {
 }
 
 /** Ranges of at least two rows that are consecutive chunks of one attempt. */
-export function mergedRanges(rows: readonly RowSize[]): { n: number; end: number }[] {
+function mergedRanges(rows: readonly RowSize[]): { n: number; end: number }[] {
   const ranges: { n: number; end: number; rows: number; bytes: number; last: RowSize }[] = []
   for (const row of rows) {
     const { n, count, step, attempt, bytes } = row
