@@ -34,6 +34,8 @@ test('the program has all commands', () => {
       ' result',
       ' why',
       ' logs',
+      ' streams',
+      ' stream',
       ' watch',
       ' cancel',
       ' pause',

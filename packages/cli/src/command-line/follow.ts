@@ -71,18 +71,20 @@ export async function watchRun(session: Session<WaitOptions>, id: string): Promi
 }
 
 /** The session with a signal that the timeout aborts too. */
-function limit(session: Session<WaitOptions>): Session<WaitOptions> & { deadline?: AbortSignal } {
+export function limit<Options extends WaitOptions>(
+  session: Session<Options>,
+): Session<Options> & { deadline?: AbortSignal } {
   const { timeout } = session.options
   if (timeout === undefined) return session
   const deadline = AbortSignal.timeout(timeout)
   return { ...session, deadline, signal: AbortSignal.any([session.signal, deadline]) }
 }
 
-/** The run after its end; undefined when the deadline came first. */
-async function untilTimeout(
+/** The result of `follow`, such as the run after its end; undefined when the deadline came first. */
+export async function untilTimeout<Result>(
   { deadline }: { deadline?: AbortSignal },
-  follow: () => Promise<Run>,
-): Promise<Run | undefined> {
+  follow: () => Promise<Result>,
+): Promise<Result | undefined> {
   try {
     return await follow()
   } catch (error) {

@@ -22,6 +22,11 @@ export function openTerminal() {
       new Promise<void>((resolve, reject) => {
         stdout.write(`${forTerminal(lines)}\n`, error => (error ? reject(error) : resolve()))
       }),
+    /** Writes text of a run to stdout as it is; a terminal gets escape sequences for what it would interpret. */
+    write: (text: string) =>
+      new Promise<void>((resolve, reject) => {
+        stdout.write(stdout.isTTY ? forTerminal(text) : text, error => (error ? reject(error) : resolve()))
+      }),
     /** Writes a message for people to stderr. */
     say: (line: string) => void stderr.write(`${plain(line)}\n`),
     /** Prompts the user of an `interactive` terminal. Only a yes counts as one. */

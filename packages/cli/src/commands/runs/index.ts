@@ -11,6 +11,7 @@ import { budgetCommand } from './live/budget.ts'
 import { callbackCommand } from './live/callback.ts'
 import { settleCommand } from './live/settle.ts'
 import { signalCommands } from './live/signals.ts'
+import { outputStreamCommands } from './live/streams.ts'
 import { tokenCommand } from './live/token.ts'
 import { logsCommand } from './logs.ts'
 import { passesCommand } from './passes.ts'
@@ -34,6 +35,7 @@ export function runsCommands(program: Command): void {
   resultCommand(runs)
   whyCommand(runs)
   logsCommand(runs)
+  outputStreamCommands(runs)
   watchCommand(runs)
   controlCommands(runs)
   bulkReplayCommand(runs)

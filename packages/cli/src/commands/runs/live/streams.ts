@@ -1,0 +1,133 @@
+// `perdure runs streams` lists the output streams of a run, and `perdure runs stream` prints one: its chunks, its text, or its messages
+// as JSON, up to now or until the run ends (docs/streams.md).
+
+import { applyStreamMessages, EMPTY_STREAM, textOf } from '@perdure/client/internal'
+import type { RunStreamFrame, StreamMessage } from '@perdure/protocol'
+import { type Command, Option } from 'commander'
+import { EXIT } from '../../../command-line/exit.ts'
+import { UsageError } from '../../../command-line/flags.ts'
+import { limit, sayTimeout, untilTimeout } from '../../../command-line/follow.ts'
+import { wholeId } from '../../../command-line/ids.ts'
+import { listCommand } from '../../../command-line/operation.ts'
+import { timeoutOption, type WaitOptions } from '../../../command-line/options.ts'
+import { engineCommand, type Session } from '../../../command-line/session.ts'
+import { stringifyDigits } from '../../../output/digits.ts'
+import { jsonLine, plain } from '../../../output/text.ts'
+
+type Rollback = Extract<StreamMessage, { rollback: number }>
+
+interface StreamOptions extends WaitOptions {
+  follow?: true
+  text?: true
+}
+
+/** Adds `streams` and `stream` to `perdure runs`. */
+export function outputStreamCommands(runs: Command): void {
+  listCommand(runs, 'streams', {
+    operation: 'listRunStreams',
+    description: 'list the output streams of a run',
+    examples: ['perdure runs streams run_01K...'],
+    columns: [
+      'name',
+      { field: 'chunks', title: 'CHUNKS' },
+      { field: 'bytes', title: 'BYTES' },
+      { field: 'lastAt', title: 'LAST WRITTEN' },
+      { title: 'STATE', cell: ({ ended, dropped }) => (dropped ? 'dropped' : ended ? 'ended' : 'open') },
+    ],
+    none: 'no step has written to a stream',
+  })
+  const command = runs
+    .command('stream <id> <name>')
+    .description('print an output stream of a run: its chunks in lines, with what was withdrawn')
+    .addOption(new Option('-f, --follow', 'also print what is written from now on, until the run ends'))
+    .addOption(new Option('--text', 'print the texts alone; without --follow, those that count'))
+    .addOption(timeoutOption('with --follow, '))
+  engineCommand<StreamOptions>(
+    command,
+    [
+      'perdure runs stream run_01K... answer',
+      'perdure runs stream run_01K... answer --follow --text   # exit code 0: the run succeeded; 1: it did not',
+      'perdure runs stream run_01K... rows --follow --json | jq .chunk',
+    ],
+    async (session, id = '', name = '') => {
+      const { follow, text, timeout } = session.options
+      if (timeout !== undefined && !follow) throw new UsageError('--timeout needs --follow')
+      if (text && session.json) throw new UsageError('--text and --json exclude each other')
+      const stream = { id: await wholeId(session, id), name }
+      return follow ? followed(session, stream) : stored(session, stream)
+    },
+  )
+}
+
+interface StreamName {
+  id: string
+  name: string
+}
+
+async function stored(session: Session<StreamOptions>, stream: StreamName): Promise<undefined> {
+  const { client, options, terminal } = session
+  const messages = await client.readRunStream(stream, session)
+  if (options.text) return terminal.write(textOf(applyStreamMessages(EMPTY_STREAM, messages))) as Promise<undefined>
+  const printer = new Printer(session)
+  for (const message of messages) await printer.print(message)
+}
+
+/** Prints until the end of the run. A connection that was lost is resumed, and what it repeats is left out. */
+async function followed(session: Session<StreamOptions>, { id, name }: StreamName): Promise<number> {
+  const limited = limit(session)
+  const printer = new Printer(session)
+  const status = await untilTimeout(limited, async () => {
+    for await (const frame of session.client.streamTopics({ topics: [`run:${id}:${name}`] }, limited)) {
+      if (frame.kind !== 'stream') continue
+      for (const message of (frame as RunStreamFrame).messages) {
+        await printer.print(message)
+        if ('end' in message) return message.end
+      }
+    }
+    return undefined
+  })
+  if (status === undefined) return sayTimeout(session, id)
+  return status === 'succeeded' ? EXIT.ok : EXIT.refused
+}
+
+/** Prints messages in their order, each once. Messages without a step are of the step before. */
+class Printer {
+  readonly #session: Session<StreamOptions>
+  #next = 0
+  #step = ''
+  #attempt = 1
+
+  constructor(session: Session<StreamOptions>) {
+    this.#session = session
+  }
+
+  async print(message: StreamMessage): Promise<void> {
+    if (!('end' in message)) {
+      this.#step = message.step ?? this.#step
+      this.#attempt = message.attempt ?? this.#attempt
+    }
+    if (message.n < this.#next) return
+    this.#next = message.n + 1
+    const { terminal, json, options } = this.#session
+    if (json) return terminal.out(jsonLine(message))
+    if ('chunk' in message) {
+      if (!options.text) return terminal.out(this.#line(message.n, stringifyDigits(message.chunk) ?? 'null'))
+      return typeof message.chunk === 'string' ? terminal.write(message.chunk) : undefined
+    }
+    const { paint } = terminal
+    const what = 'end' in message ? `ended: ${message.end}` : this.#withdrawn(message)
+    // The text is printed already: a message beside it says that it does not count.
+    if (!options.text) return terminal.out(paint('dim', this.#line(message.n, what)))
+    if ('rollback' in message) terminal.say(`\n[${what}]`)
+  }
+
+  #line(n: number, text: string): string {
+    const attempt = this.#attempt === 1 ? '' : `#${this.#attempt}`
+    return plain(`${n}  ${this.#step}${attempt}  ${text}`)
+  }
+
+  #withdrawn({ rollback, reason }: Rollback): string {
+    const what = reason === 'lost' ? 'was lost' : 'failed'
+    return `chunks of ${this.#step} from ${rollback} on are withdrawn: attempt ${this.#attempt} ${what}`
+  }
+}
