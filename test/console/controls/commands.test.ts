@@ -59,6 +59,7 @@ const INPUTS: Record<string, unknown> = {
   setRunBudget: { id: 'run_1', body: { usd: 10, tokens: null } },
   createRunToken: { id: 'run_1', body: { ttl: '15m' } },
   listRunSignals: { id: 'run_1' },
+  listRunStreams: { id: 'run_1' },
   signalRun: { id: 'run_1', name: 'go', body: { data: 1 } },
   updateRun: { id: 'run_1', name: 'ask', body: { data: 1 }, wait: 20_000 },
   settleStep: { id: 'run_1', stepId: 'nap', body: { data: 1, reason: 'it hangs' } },

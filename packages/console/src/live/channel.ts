@@ -25,7 +25,7 @@ const RATE_MAX = 5000
 /** Characters of a progress that are shown. */
 const PROGRESS_CHARS_MAX = 1000
 
-/** The topics that tabs follow: lists and bulk jobs, and runs with the last frame that every tab has. */
+/** The topics that tabs follow: lists and bulk jobs; runs, and output streams of runs, with the last frame that every tab has. */
 export interface Wanted {
   lists: ReadonlySet<ListTopic>
   runs: ReadonlyMap<string, number>
@@ -265,7 +265,7 @@ export class Channel {
     const topic = listOf(frame)
     if (topic) this.#coalescerOf(topic).add(slim(frame, text))
     // Until the next connection is open, the last one has the timelines.
-    else if (isCurrent || !this.#current?.isOpen) this.#addText(String(frame.runId), textOf(frame, text))
+    else if (isCurrent || !this.#current?.isOpen) this.#addText(timelineOf(frame), textOf(frame, text))
     this.#options.onData(this.#textCount >= TEXTS_MAX)
   }
 
@@ -307,7 +307,7 @@ export class Channel {
   /** A run or a bulk job does not exist: goes on with the others. Answers whether the engine said so, and not a proxy. */
   #leaveOut({ sent, lists }: Connection, { status, message }: End & { kind: 'refused' }): boolean {
     const ids = [...sent.keys(), ...[...lists].flatMap(topic => bulkOf(topic) ?? [])]
-    const named = status === 404 ? ids.filter(id => message.includes(id)) : []
+    const named = status === 404 ? ids.filter(id => message.includes(id.split(':', 1)[0] as string)) : []
     if (named.length === 0) return false
     for (const id of named) this.#missing.add(id)
     this.#current = this.#last
@@ -324,9 +324,16 @@ export class Channel {
 
 const isEmpty = ({ lists, runs }: Wanted): boolean => lists.size + runs.size === 0
 
+/** The timeline of a frame: that of a run, or an output stream of one. */
+const timelineOf = ({ kind, runId, name }: LiveFrame): string =>
+  kind === 'stream' ? `${runId}:${name}` : String(runId)
+
+/** The position behind a frame: the offset of an output stream, else the seq of the frame. */
+const seqOf = ({ offset, seq = 0 }: LiveFrame): number => (offset === undefined ? seq : Number(offset))
+
 /** A frame of a timeline. One that names the step that runs has the seq of the frame before, and is never sent again. */
-const textOf = ({ seq = 0, currentStepName }: LiveFrame, text: string): Text =>
-  currentStepName === undefined ? { seq, text } : { seq, text, isNow: true }
+const textOf = (frame: LiveFrame, text: string): Text =>
+  frame.currentStepName === undefined ? { seq: seqOf(frame), text } : { seq: seqOf(frame), text, isNow: true }
 
 /** The topic that a frame belongs to; undefined for one of a timeline. */
 function listOf({ kind, workflow, id }: LiveFrame): ListTopic | undefined {

@@ -161,9 +161,9 @@ function receiveTimeline({ topic, texts }: ToTab & { type: 'timeline' }): void {
   }
 }
 
-/** Fields of log lines and progress keep every digit; other frames have no values of users. */
+/** Fields of log lines, progress and chunks of output streams keep every digit; other frames have no values of users. */
 function frameOf(text: string): LiveFrame {
-  const hasValues = text.includes('"kind":"log"') || text.includes('"kind":"progress"')
+  const hasValues = /"kind":"(log|progress|stream)"/.test(text)
   return (hasValues ? parse(text) : JSON.parse(text)) as LiveFrame
 }
 

@@ -7,7 +7,7 @@ import type { Counts } from './counts.ts'
 export const NAMESPACE_TOPICS = ['runs', 'events', 'deliveries'] as const
 /** Topics of which the newest state counts: the lists of a namespace, and a bulk job. */
 export type ListTopic = (typeof NAMESPACE_TOPICS)[number] | `bulk:${string}`
-/** A topic of the stream: newest states, or the timeline of one run. */
+/** A topic of the stream: newest states, the timeline of one run, or an output stream of it, which is `run:ID:NAME`. */
 export type Topic = ListTopic | `run:${string}`
 
 const RUN_TOPIC = 'run:'
@@ -18,7 +18,7 @@ export function bulkOf(topic: Topic): string | undefined {
   return topic.startsWith(BULK_TOPIC) ? topic.slice(BULK_TOPIC.length) : undefined
 }
 
-/** The run whose timeline the topic is; undefined for a list. */
+/** The run whose timeline the topic is, with the name of an output stream: `ID:NAME`; undefined for a list. */
 export function runOf(topic: Topic): string | undefined {
   return topic.startsWith(RUN_TOPIC) ? topic.slice(RUN_TOPIC.length) : undefined
 }

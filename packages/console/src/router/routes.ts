@@ -40,7 +40,7 @@ export const ROUTES = {
   run: {
     path: '/runs/{id}',
     page: 'run',
-    query: [...TIMELINE, 'diff', 'as', 'only', 'order'],
+    query: [...TIMELINE, 'diff', 'as', 'only', 'order', 'stream'],
   },
   workflows: { path: '/workflows', page: 'workflows', query: ['since', 'until', 'tab', 'q', 'app', 'sort', 'dir'] },
   workflow: { path: '/workflows/{app}/{name}', page: 'workflow', query: ['since', 'until', 'tab'] },

@@ -79,6 +79,7 @@ export const PERDURE: Words = {
     ...(wait === undefined ? [] : ['--wait', `${wait}ms`]),
   ],
   listRunSignals: one('runs', 'signals'),
+  listRunStreams: one('runs', 'streams'),
   setRunBudget: ({ id, body }) => [
     ...['runs', 'budget', id],
     ...Object.entries(body).map(([name, limit]) => `${name}=${limit ?? 'none'}`),

@@ -1,8 +1,9 @@
 // The tabs of a run. The timeline is loaded with the page; the others are small enough to be in the same chunk.
 
-import { memo } from 'react'
+import { lazy, memo, Suspense } from 'react'
 import { useKeys } from '../../keys/keys.ts'
 import { useQuery } from '../../router/router.tsx'
+import { Waiting } from '../../ui/states/loaded.tsx'
 import { Boundary } from '../../ui/states/page.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import type { RunView } from './model/use-run.ts'
@@ -15,6 +16,8 @@ import { TreeTab } from './tabs/tree-tab.tsx'
 import { TimelineTab } from './timeline-tab.tsx'
 import type { Drawn } from './use-timeline.ts'
 
+const StreamsTab = lazy(() => import('./streams/streams-tab.tsx'))
+
 const TABS = {
   timeline: 'Timeline',
   logs: 'Logs',
@@ -23,11 +26,12 @@ const TABS = {
   passes: 'Passes',
   audit: 'Audit',
   raw: 'Raw',
+  streams: 'Streams',
 } as const
 type TabName = keyof typeof TABS
 
 /** Tabs that read more from the engine than a bundle has. */
-const ENGINE_ONLY: readonly TabName[] = ['tree', 'audit']
+const ENGINE_ONLY: readonly TabName[] = ['tree', 'audit', 'streams']
 
 export interface RunTabsProps {
   view: RunView
@@ -74,5 +78,11 @@ function contentOf(tab: TabName, { view, drawn, onRetry }: RunTabsProps) {
       return <AuditTab runId={view.run.id} />
     case 'raw':
       return <RawTab view={view} />
+    case 'streams':
+      return (
+        <Suspense fallback={<Waiting rows={4} />}>
+          <StreamsTab view={view} />
+        </Suspense>
+      )
   }
 }
