@@ -223,6 +223,26 @@ describe('the transport', () => {
     await expect(next).rejects.toBe(stopping.signal.reason)
   })
 
+  test('a reader that leaves ends the connection', async () => {
+    engine = await startEngine('hang')
+    const signals: AbortSignal[] = []
+    const bare = new PerdureChatTransport({
+      url: engine.url,
+      send: async () => ({ runId: 'run_1', token: 'to.ken' }),
+      fetch: (input, init) => {
+        signals.push(init?.signal as AbortSignal)
+        return fetch(input, init)
+      },
+    })
+    const reader = (await bare.sendMessages({ ...asked, abortSignal: undefined })).getReader()
+    await reader.read()
+    const next = reader.read()
+    await engine.called(1)
+    await reader.cancel()
+    expect(await next).toMatchObject({ done: true })
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true])
+  })
+
   test('without `reconnect` there is no answer under way', async () => {
     engine = await startEngine('hang')
     const { reconnectToStream } = PerdureChatTransport.prototype
