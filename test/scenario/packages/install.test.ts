@@ -29,6 +29,7 @@ const SUBPATHS = [
   '/ai',
   '/testing',
   '/client',
+  '/react',
 ]
 
 let registry: Registry
@@ -38,7 +39,7 @@ beforeAll(async () => {
   registry = await openRegistry()
   project = new Project(registry)
   // An older copy than the engine's own, which a user may have.
-  const dependencies = { '@opentelemetry/api': '1.3.0' }
+  const dependencies = { '@opentelemetry/api': '1.3.0', react: '*' }
   project.write('package.json', JSON.stringify({ name: 'project', private: true, type: 'module', dependencies }))
   await project.run('.', 'npm', 'install', 'perdure')
 }, 180_000)
@@ -50,7 +51,7 @@ test('one install has the command, the SDK, the client and the engine', async ()
   const { dependencies } = JSON.parse(readFileSync(join(project.home, 'package.json'), 'utf8')) as {
     dependencies: Record<string, string>
   }
-  expect(Object.keys(dependencies)).toEqual(['@opentelemetry/api', 'perdure'])
+  expect(Object.keys(dependencies)).toEqual(['@opentelemetry/api', 'perdure', 'react'])
 })
 
 test('ES modules and CommonJS get the same names from every subpath', async () => {

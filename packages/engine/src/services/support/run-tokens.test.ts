@@ -1,5 +1,6 @@
 // Tokens of one store key that serve different purposes, and tokens of two stores.
 
+import { createHmac, hkdfSync } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { CallbackTokens } from './callback-tokens.ts'
 import { PassTokens } from './pass-tokens.ts'
@@ -22,6 +23,15 @@ test('no other token of the engine passes for one, nor one for another', () => {
     expect([passes.read(text), callbacks.read(text)]).toEqual([undefined, undefined])
   for (const text of [pass, callback])
     expect([runs.read(text), runs.read(`pdt_${text}`)]).toEqual([undefined, undefined])
+})
+
+test('a token that is signed with a secret of another purpose is not valid', () => {
+  const head = new RunTokens('store').tokenOf(GRANT).slice('pdt_'.length).split('.')[0] ?? ''
+  for (const purpose of ['callbacks of runs', 'checkpoints of a pass', '']) {
+    const secret = Buffer.from(hkdfSync('sha256', 'store', '', purpose, 32))
+    const signature = createHmac('sha256', secret).update(head).digest().toString('base64url', 0, 24)
+    expect(new RunTokens('store').read(`pdt_${head}.${signature}`), purpose).toBeUndefined()
+  }
 })
 
 test('the print of a key depends on its text and its kind, and on the store', () => {
