@@ -3,7 +3,7 @@
 import type { Check } from './check.ts'
 
 const ROWS = 'stream_rows AS r WHERE r.run_id = s.run_id AND r.name = s.name'
-/** What readers have of a dropped stream is nothing. */
+/** A dropped stream has no rows. */
 const KEPT = 's.dropped IS NULL'
 
 /** Streams of a range of runs. */
