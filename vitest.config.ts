@@ -19,6 +19,7 @@ const ON_SERVERS = [
   'test/scenario/cluster/*.test.ts',
   'test/faults/cluster*.test.ts',
   'test/faults/postgres*.test.ts',
+  'test/faults/streams/*.test.ts',
   'test/scenario/**/*-servers.test.ts',
   'test/console/*-servers.browser.test.ts',
 ]
@@ -40,6 +41,7 @@ const REST = [
   'test/contract/store/runs/paging-walks.test.ts',
   'test/contract/store/sqlite/admin.test.ts',
   'test/faults/!(kill-loop).test.ts',
+  'test/faults/streams/*.test.ts',
   'test/prove/*.test.ts',
   'test/scenario/**/*-servers.test.ts',
   'test/scenario/{cli,cluster,deploy,docs,packages}/*.test.ts',

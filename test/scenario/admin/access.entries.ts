@@ -89,6 +89,8 @@ export const ENTRIES: Record<string, Entry> = {
   getEventTree: { id: 'event' },
   listRunPasses: { id: 'run' },
   listRunLogs: { id: 'run' },
+  listRunStreams: { id: 'run' },
+  readRunStream: { id: 'waiting' },
   streamRun: { id: 'run' },
   cancelRun: { id: 'waiting' },
   pauseRun: { id: 'waiting' },

@@ -203,13 +203,8 @@ async function abandoned(): Promise<Ids> {
 
 /** A batch with one event. The id of a buffer follows from its workflow and key. */
 async function batch(): Promise<Ids> {
-  const indexed = {
-    handler: flow([]),
-    registration: {
-      triggers: [{ event: 'product/changed' }],
-      batch: { maxSize: 100, timeout: '1h', key: 'event.data.city' },
-    },
-  }
+  const batched = { maxSize: 100, timeout: '1h', key: 'event.data.city' }
+  const indexed = { handler: flow([]), registration: { triggers: [{ event: 'product/changed' }], batch: batched } }
   const runner = await new PlainRunner({
     app: 'shop',
     runner: 'shop-2',
@@ -226,12 +221,13 @@ async function session(): Promise<Ids> {
 
 /** Creates what an operation's examples need; for most operations a finished order. */
 async function bulk(): Promise<Ids> {
-  const { bulkId } = (await api.post('/bulk', { action: 'cancel', ids: ['run_none'] })).json as { bulkId: string }
-  return { blk: bulkId }
+  const { json } = await api.post('/bulk', { action: 'cancel', ids: ['run_none'] })
+  return { blk: (json as { bulkId: string }).bulkId }
 }
 
 const BEFORE: Record<string, () => Promise<Ids>> = {
   explainRun: waiting,
+  readRunStream: waiting,
   cancelRun: waiting,
   completeCallback: callback,
   settleStep: waiting,

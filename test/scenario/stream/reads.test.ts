@@ -18,7 +18,7 @@ import { dialAs } from '../../kit/runner/connect-client.ts'
 const { api, engine } = await scenario()
 const offset = (n: number) => String(n).padStart(16, '0')
 
-/** A run that writes when it is told to. */
+/** A run whose step writes as the test says. */
 async function writer(url: string, sendTo: Api) {
   const name = unique('reads')
   const client = await dialAs(url, { app: name, runner: `${name}-1`, features: ['streams'], workflows: [name] })

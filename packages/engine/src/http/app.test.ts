@@ -286,7 +286,7 @@ describe('closing', () => {
 function mounted(tree: string): string[] {
   const parents: string[] = []
   return tree.split('\n').flatMap(line => {
-    const [, indent = '', part = '', methods = ''] = /^(.*?)(\/\S*) \((.*)\)$/.exec(line) ?? []
+    const [, indent = '', part = '', methods = ''] = /^([│├└─ ]*)([/\w]\S*) \((.*)\)$/.exec(line) ?? []
     const depth = indent.length / 4
     const path = (parents[depth - 1] ?? '') + part
     parents[depth] = path
@@ -309,7 +309,7 @@ const REFUSED = [
 const OPEN_TO_PAGES = ['OPTIONS /callbacks/{token}']
 
 /** Routes of the wire protocol that only runners call. */
-const OF_RUNNERS = ['POST /invokes/{token}/checkpoints']
+const OF_RUNNERS = ['POST /invokes/{token}/checkpoints', 'POST /invokes/{token}/streams/{name}']
 
 /** The route of the Model Context Protocol. */
 const OF_ASSISTANTS = ['POST /mcp']

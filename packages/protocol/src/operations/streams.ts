@@ -53,5 +53,15 @@ export const runStreams = {
     anyQuery: true,
     reply: ok('The messages', Type.Array(api.StreamMessageSchema)),
     errors: ['not_found', 'gone'],
+    examples: [
+      {
+        summary: 'The answer that a step has begun to write',
+        path: { id: sample.RUN_ID, name: 'answer' },
+        reply: [
+          { n: 0, chunk: 'Hel', step: 'ask', attempt: 1 },
+          { n: 1, chunk: 'lo' },
+        ],
+      },
+    ],
   },
 } as const satisfies Record<string, Operation>

@@ -2,11 +2,11 @@
 // the stored results (docs/streams.md#what-a-crash-leaves). `PERDURE_KILLS=500` for a long run.
 
 import { expect, test } from 'vitest'
-import { violations } from '../kit/engine/violations.ts'
-import { type EngineProcess, freshSchema, seeded, startEngine, tempStoreFile, unique, until } from '../kit/index.ts'
-import { freePort } from '../kit/runner/mortal-runner.ts'
-import { followStream, streamingRunner } from '../kit/runner/streaming-runner.ts'
-import { SEED } from '../part.ts'
+import { violations } from '../../kit/engine/violations.ts'
+import { type EngineProcess, freshSchema, seeded, startEngine, tempStoreFile, unique, until } from '../../kit/index.ts'
+import { freePort } from '../../kit/runner/mortal-runner.ts'
+import { followStream, streamingRunner } from '../../kit/runner/streaming-runner.ts'
+import { SEED } from '../../part.ts'
 
 const KILLS = Number(process.env.PERDURE_KILLS ?? 4)
 
