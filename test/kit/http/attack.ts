@@ -87,7 +87,8 @@ export class Attacked {
   #idFor({ method, path }: Operation): string {
     if (method !== 'DELETE' && path.startsWith('/webhook-endpoints')) return this.#ids.endpoint
     if (method !== 'DELETE' && path.startsWith('/webhook-receivers')) return this.#ids.receiver
-    if (path.startsWith('/runs/{id}/updates')) return this.#ids.asked
+    // An ended run has no stream that nothing was written to.
+    if (/^\/runs\/\{id\}\/(updates|streams)/.test(path)) return this.#ids.asked
     if (path.startsWith('/bulk')) return this.#ids.bulk
     return path.startsWith('/events') || method === 'DELETE' ? this.#ids.event : this.#ids.run
   }

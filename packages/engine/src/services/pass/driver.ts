@@ -43,6 +43,7 @@ export class Driver implements Stoppable {
   readonly #passes: PassLoop
   readonly #creation: LeaseAtCreationDeps
   readonly #late: LateAnswers
+  readonly #merges: StreamMerges
   #isDraining = false
 
   constructor(deps: DriverDeps) {
@@ -67,6 +68,7 @@ export class Driver implements Stoppable {
       start: (run, permit, leasedAt) => this.#start(RunState.created(run), leasedAt, permit),
     }
     this.#late = new LateAnswers(deps)
+    this.#merges = new StreamMerges(deps)
     const suspects = new Suspects({ ...deps, underWay: runner => deps.load.underWay(runner) })
     this.#passes = new PassLoop({
       ...deps,
@@ -83,7 +85,7 @@ export class Driver implements Stoppable {
       settlement: new Settlement({
         ...deps,
         leaseAtCreation: () => this.leaseAtCreation(),
-        merges: new StreamMerges(deps),
+        merges: this.#merges,
         onSize: active => permits.engine.resize(active),
         isCurrent: active => this.#active.get(active.state.run.id) === active,
       }),
@@ -228,6 +230,7 @@ export class Driver implements Stoppable {
     if (deadline?.aborted) abortAll()
     await this.permits.waitUntilIdle()
     deadline?.removeEventListener('abort', abortAll)
+    this.#merges.stop()
   }
 
   /** A run with a permit of a runner has begun: it was leased in the commit that created it. */

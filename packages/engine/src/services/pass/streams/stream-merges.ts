@@ -24,6 +24,7 @@ export class StreamMerges {
   readonly #log: Pick<Logger, 'warn'>
   readonly #waiting: Part[] = []
   #isBusy = false
+  #isStopped = false
 
   constructor({ store, log }: { store: Pick<Store, 'commit' | 'streams'>; log: Pick<Logger, 'warn'> }) {
     this.#store = store
@@ -32,8 +33,14 @@ export class StreamMerges {
 
   /** Merges what is stored of the stream from the number `first` on, in its turn. */
   add(runId: string, name: string, first: number): void {
-    if (this.#waiting.length < WAITING_MAX) this.#waiting.push({ runId, name, first })
+    if (!this.#isStopped && this.#waiting.length < WAITING_MAX) this.#waiting.push({ runId, name, first })
     if (!this.#isBusy) void this.#mergeAll()
+  }
+
+  /** Merges nothing more. */
+  stop(): void {
+    this.#isStopped = true
+    this.#waiting.length = 0
   }
 
   async #mergeAll(): Promise<void> {
@@ -42,7 +49,7 @@ export class StreamMerges {
       try {
         await this.#merge(part)
       } catch (err) {
-        this.#log.warn({ err, runId: part.runId }, 'rows of an output stream could not be merged')
+        if (!this.#isStopped) this.#log.warn({ err, runId: part.runId }, 'rows of an output stream could not be merged')
       }
     }
     this.#isBusy = false
