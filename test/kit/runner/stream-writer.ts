@@ -24,13 +24,14 @@ export async function openStreamWriter(url: string, api: Api) {
   return {
     runId,
     app: name,
-    /** Writes chunks, and waits until they are durable. */
+    path: `/runs/${runId}/streams/answer`,
+    /** Writes chunks. Resolves to the acknowledgement, when they are durable. */
     async append(chunks: readonly unknown[], stream = 'answer') {
       const seq = (seqs.get(stream) ?? 0) + 1
       seqs.set(stream, seq)
       const body = { stepId: ID, step: STEP, name: stream, seq, chunks }
       client.send('invoke.stream', body, invoke.id)
-      await client.next('stream.ack')
+      return (await client.next('stream.ack')).payload
     },
     /** Fails the attempt, whose chunks are withdrawn; the next one is under way. */
     async failAttempt() {

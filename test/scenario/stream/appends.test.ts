@@ -56,7 +56,7 @@ describe('an append that cannot be taken', () => {
   const long = 'x'.repeat(64 * 1024)
   const nested = '['.repeat(250) + ']'.repeat(250)
   test.each([
-    ['another name than the path', { name: 'notes' }, 400, 'name must be that of the path, "answer"'],
+    ['another name than the path', { name: 'notes' }, 400, 'name must match the name in the path, "answer"'],
     ['no chunk', { chunks: [] }, 400, 'chunks'],
     ['too many chunks', { chunks: Array(4097).fill(1) }, 400, 'chunks'],
     ['no list', { chunks: 'a' }, 400, 'chunks'],

@@ -2,40 +2,19 @@
 
 import type { RunStreamFrame, StreamMessage } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
-import {
-  type Api,
-  openEngine,
-  openEngines,
-  PLACES,
-  readSse,
-  type SseMessage,
-  scenario,
-  stepId,
-  unique,
-} from '../../kit/index.ts'
-import { dialAs } from '../../kit/runner/connect-client.ts'
+import { type Api, openEngine, openEngines, PLACES, readSse, type SseMessage, scenario } from '../../kit/index.ts'
+import { openStreamWriter } from '../../kit/runner/stream-writer.ts'
 
 const { api, engine } = await scenario()
 const offset = (n: number) => String(n).padStart(16, '0')
 
-/** A run whose step writes as the test says. */
 async function writer(url: string, sendTo: Api) {
-  const name = unique('reads')
-  const client = await dialAs(url, { app: name, runner: `${name}-1`, features: ['streams'], workflows: [name] })
-  const { runId } = await sendTo.send({ name })
-  const { id } = await client.next('invoke')
-  let seq = 0
-  const write = async (...chunks: unknown[]) => {
-    const append = { stepId: stepId('ask'), step: 'ask', name: 'answer', seq: ++seq, chunks }
-    client.send('invoke.stream', append, id)
-    await client.next('stream.ack')
-  }
-  const end = () => client.result(id, 200, '{"data":null,"logs":[]}')
-  return { runId, path: `/runs/${runId}/streams/answer`, write, end }
+  const { append, ...rest } = await openStreamWriter(url, sendTo)
+  return { ...rest, write: (...chunks: unknown[]) => append(chunks) }
 }
 
 test('a reader resumes at any offset, and an answer has its tag', async () => {
-  const { path, write, end, runId } = await writer(engine.url, api)
+  const { path, write, end } = await writer(engine.url, api)
   await write('a', 'b')
   await write('c')
   const all = await api.get(`${path}?offset=-1`)
@@ -51,8 +30,7 @@ test('a reader resumes at any offset, and an answer has its tag', async () => {
   expect([now.json, now.headers.get('cache-control'), now.headers.get('etag')]).toEqual([[], 'no-store', null])
   const head = await api.request('HEAD', path)
   expect([head.status, head.text, head.headers.get('stream-next-offset')]).toEqual([200, '', offset(3)])
-  end()
-  await api.succeeded(runId)
+  await end()
   expect((await conditional()).status).toBe(200)
   const closed = await api.get(`${path}?offset=${offset(4)}`)
   expect([closed.json, closed.headers.get('stream-closed')]).toEqual([[], 'true'])
@@ -68,7 +46,7 @@ describe('what is refused', () => {
   ])('%s', async (_, query, status, field) => {
     const { path, end } = await writer(engine.url, api)
     const answer = await api.get(path + query)
-    end()
+    await end()
     expect(answer).toMatchObject({ status, json: { error: { details: { field } } } })
   })
 
@@ -79,8 +57,7 @@ describe('what is refused', () => {
     expect((await api.get('/runs/run_none/streams/answer')).status).toBe(404)
     expect((await api.get('/runs/run_none/streams')).status).toBe(404)
     expect(await api.get(`${path}?unknown=1`)).toMatchObject({ status: 200, json: [] })
-    end()
-    await api.succeeded(runId)
+    await end()
     // It was never written to.
     expect((await api.get(path)).status).toBe(404)
     expect((await api.get(`${path}?offset=${offset(0)}`)).json).toEqual([{ n: 0, end: 'succeeded' }])
@@ -93,7 +70,7 @@ for (const [place, freshStore, count] of PLACES)
     const [first, last] = [engines.engines[0], engines.engines.at(-1)] as [typeof engine, typeof engine]
 
     test('a long poll waits for the next chunk, and is over at once when the run is', async () => {
-      const { path, write, end, runId } = await writer(first.url, engines.api)
+      const { path, write, end } = await writer(first.url, engines.api)
       const poll = (n: number, cursor = '') => engines.other.get(`${path}?offset=${offset(n)}&live=long-poll${cursor}`)
       const waiting = poll(0)
       await write('a')
@@ -102,11 +79,10 @@ for (const [place, freshStore, count] of PLACES)
       expect(answer.headers.get('stream-next-offset')).toBe(offset(1))
       const cursor = answer.headers.get('stream-cursor') as string
       const next = poll(1, `&cursor=${cursor}`)
-      end()
+      await end()
       const closing = await next
       expect(closing.json).toEqual([{ n: 1, end: 'succeeded' }])
       expect(Number(closing.headers.get('stream-cursor'))).toBeGreaterThan(Number(cursor))
-      await engines.api.succeeded(runId)
       expect(await poll(2)).toMatchObject({ status: 204 })
     })
 
@@ -115,7 +91,7 @@ for (const [place, freshStore, count] of PLACES)
       const reading = readSse(`${last.url}${path}?offset=-1&live=sse`)
       await write('a', { b: 1 })
       await write('c')
-      end()
+      await end()
       const { messages } = await reading
       const parts = messages.map(({ event, data }) => [event, data] as const)
       const received = parts.flatMap(([event, data]) => (event === 'data' ? (data as unknown as StreamMessage[]) : []))
@@ -139,7 +115,7 @@ for (const [place, freshStore, count] of PLACES)
       const topic = `run:${runId}:answer@${offset(1)}`
       const reading = readSse(`${last.url}/stream?topics=${topic}`, { stopWhen: hasEnded })
       await write('c')
-      end()
+      await end()
       const frames = framesOf((await reading).messages)
       expect(frames.flatMap(({ messages }) => messages.map(({ n }) => n))).toEqual([1, 2, 3])
       expect(frames.at(-1)).toMatchObject({ runId, name: 'answer', kind: 'stream', offset: offset(4) })
@@ -149,8 +125,8 @@ for (const [place, freshStore, count] of PLACES)
   })
 
 test('an engine that stops ends live reads in order', async () => {
-  const own = await openEngine()
-  const { path, end } = await writer(own.url, own.api)
+  const own = await openEngine({ env: { ENGINE_DRAIN_TIMEOUT: '100ms' } })
+  const { path } = await writer(own.url, own.api)
   let stopped: Promise<void> | undefined
   const reading = readSse(`${own.url}${path}?offset=-1&live=sse`, {
     onOpen: () => {
@@ -158,6 +134,5 @@ test('an engine that stops ends live reads in order', async () => {
     },
   })
   expect((await reading).ended).toBe(true)
-  end()
   await stopped
 })

@@ -60,7 +60,7 @@ test('the end is kept, and a state is not changed by what comes after it', () =>
   expect(numbers(state)).toEqual([0, 1, 2])
 })
 
-test('the text is that of the chunks that are strings', () => {
+test('the text joins the string chunks', () => {
   const mixed = applyStreamMessages<unknown>(EMPTY_STREAM, [
     ...BEGUN,
     { n: 3, chunk: { tool: 'search' } },

@@ -53,7 +53,7 @@ test('it begins at the first message, and resumes at the offset of the engine wh
   expect(live).toEqual([true, false, true, false, true])
 })
 
-test('a refusal is final, and so is the last of too many tries', async () => {
+test('a refusal ends the read, and so do too many failed tries', async () => {
   const gone = await read((await openServer(events(FIRST), refused(401, 'unauthorized'))).url)
   expect([gone.messages.length, gone.failure]).toEqual([1, expect.objectContaining({ status: 401 })])
   const { url, seen } = await openServer(events(FIRST), refused(503, 'unavailable'))

@@ -324,7 +324,7 @@ export class Channel {
 
 const isEmpty = ({ lists, runs }: Wanted): boolean => lists.size + runs.size === 0
 
-/** The timeline of a frame: that of a run, or an output stream of one. */
+/** The key of the timeline or the output stream that a frame belongs to. */
 const timelineOf = ({ kind, runId, name }: LiveFrame): string =>
   kind === 'stream' ? `${runId}:${name}` : String(runId)
 

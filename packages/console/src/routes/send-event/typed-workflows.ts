@@ -12,8 +12,8 @@ export interface TypedWorkflow {
 }
 
 /**
- * The workflows with a schema that the event may start. One that collects events takes a list of them, so its schema is not that of one
- * event. `app`: only its workflows get the event; empty for all.
+ * The workflows with a schema that the event may start, without those that collect events: their schema describes a list.
+ * `app`: only its workflows get the event; empty for all.
  */
 export function typedWorkflows(
   workflows: readonly WorkflowDefinition[],

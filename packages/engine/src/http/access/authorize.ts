@@ -47,7 +47,7 @@ export function authorizeRequest({ deps, drain, guesses }: HttpContext, operatio
   }
 }
 
-/** Where `token` is a parameter of the operation itself, it is no credential. */
+/** Ignores `?token=` where the operation has a parameter of that name. */
 function credentialsIn(request: FastifyRequest, operation: Operation): GivenCredentials {
   const { token } = request.query as { token?: unknown }
   if (token === undefined || operation.query?.token !== undefined) return request.headers

@@ -78,7 +78,7 @@ export function mount<const Op extends Operation>(
   })
 }
 
-/** Refuses a run token for another run than that of the path. */
+/** Refuses a run token whose run is not the one in the path. */
 function requireRunOfToken({ deps }: HttpContext, { actor, params }: FastifyRequest): Promise<void> | undefined {
   return actor.runToken && deps.runAccess.requireRun(actor.runToken, (params as { id: string }).id)
 }

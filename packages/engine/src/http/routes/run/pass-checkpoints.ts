@@ -40,7 +40,7 @@ export function passCheckpointRoutes(app: FastifyInstance, context: HttpContext)
   mountReport(app, context, REPORT_STEPS, ({ token, text }) => httpCheckpoints.receive(token, text))
   mountReport(app, context, APPEND_TO_STREAM, async ({ token, name, text }) => {
     const given = (parseJson(text) as { name?: unknown } | null)?.name
-    if (given !== name) throw invalid('name', `must be that of the path, ${quoteName(name)}`)
+    if (given !== name) throw invalid('name', `must match the name in the path, ${quoteName(name)}`)
     const ack = await httpCheckpoints.receive(token, STREAM_MARK + text)
     const { error } = JSON.parse(ack) as StreamAck
     if (error) throw new EngineError(error.code as ErrorCode, error.message)
