@@ -7,6 +7,7 @@ import {
   discovered,
   flow,
   gate,
+  type Handler,
   hang,
   opcode,
   plain,
@@ -18,13 +19,31 @@ import {
   skipWait,
   unique,
   until,
+  waitsFor,
   within,
 } from '../kit/index.ts'
 
 const MIB = 1024 * 1024
 const { api, barrier, clock, start, engine, workflow } = await scenario()
 
-const quick = { timeouts: { invoke: '150ms' } }
+/**
+ * Starts a run that has 150 ms to answer from pass `hurried` on, until `relax`: deadlines run on real time, and on a busy
+ * machine a pass that should succeed needs more.
+ */
+async function startHurried(hurried: number, handler: Handler) {
+  const { name, runner, record } = await workflow(async (invoke, record) => {
+    if (invoke.pass === hurried - 1) await setDeadline('150ms')
+    return handler(invoke, record)
+  })
+  const setDeadline = (invoke: string) => runner.register(api, { workflows: [{ name, timeouts: { invoke } }] })
+  if (hurried === 1) await setDeadline('150ms')
+  const { runId } = await api.send({ name })
+  const relax = async () => {
+    await waitsFor(api, runId, 'retry')
+    await setDeadline('1h')
+  }
+  return { runId, record, relax }
+}
 
 /** Sends 200 and a byte of the body at intervals, without end. */
 const drip: Reply = (_request, response) => {
@@ -59,9 +78,10 @@ const FAULTS: [string, Reply][] = [
 describe.each(FAULTS)('a runner that %s', (_what, fault) => {
   test('costs one try: the pass is repeated and the step executed once', async () => {
     const steps = flow([run('first'), run('second')])
-    const { runId, record } = await start((invoke, record) => (invoke.pass === 2 ? fault : steps(invoke, record)), {
-      registration: quick,
-    })
+    const { runId, record, relax } = await startHurried(2, (invoke, record) =>
+      invoke.pass === 2 ? fault : steps(invoke, record),
+    )
+    await relax()
     const ms = await skipWait(api, clock, runId, 'retry')
     expect(ms).toBeGreaterThanOrEqual(400)
     expect(ms).toBeLessThanOrEqual(600)
@@ -79,18 +99,15 @@ describe.each(FAULTS)('a runner that %s', (_what, fault) => {
 describe('late answers', () => {
   test('an answer after timeouts.invoke is not read: its connection is closed, its steps are not stored', async () => {
     const late = gate()
-    const { runId, record } = await start(
-      async ({ pass }) => {
-        if (pass > 1) return returned('in time')
-        await late.opened
-        return discovered([opcode('StepRun', 'late', { data: 'late' })])
-      },
-      { registration: quick },
-    )
+    const { runId, record, relax } = await startHurried(1, async ({ pass }) => {
+      if (pass > 1) return returned('in time')
+      await late.opened
+      return discovered([opcode('StepRun', 'late', { data: 'late' })])
+    })
     await until(() => record.passes(runId) === 1)
     const { signal } = record.of(runId)[0] as { signal: AbortSignal }
     await until(() => signal.aborted, { what: 'the end of the connection' })
-    await until(async () => (await api.run(runId)).waitingFor?.kind === 'retry')
+    await relax()
     late.open()
     await barrier()
     expect(await api.steps(runId)).toEqual([])
