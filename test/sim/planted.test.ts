@@ -6,9 +6,10 @@ import { PLANTED_IN_CALLBACKS } from './core/planted-callbacks.ts'
 import { PLANTED_IN_EXTRAS } from './core/planted-extras.ts'
 import { PLANTED_IN_REPORTS } from './core/planted-reports.ts'
 import { PLANTED_IN_STARTS } from './core/planted-starts.ts'
+import { PLANTED_IN_STREAMS } from './core/planted-streams.ts'
 import { simulate } from './core/simulate.ts'
 
-const SEEDS_MAX = 60
+const SEEDS_MAX = 40
 const NOTHING_OFF: ReadonlySet<string> = new Set()
 
 const BUGS = [
@@ -17,6 +18,7 @@ const BUGS = [
   ...PLANTED_IN_REPORTS,
   ...PLANTED_IN_EXTRAS,
   ...PLANTED_IN_STARTS,
+  ...PLANTED_IN_STREAMS,
 ]
 
 it.each(BUGS)('$name', async ({ name, from = 1, ...bug }) => {

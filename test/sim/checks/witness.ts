@@ -21,6 +21,7 @@ import { isEnded, mayAnswerLate, newRecord, type RunRecord } from './record.ts'
 import { checkReason, checkRunKept, checkRunWhole } from './run-checks.ts'
 import { checkAck, checkAlone, checkSend, checkTimers } from './send-checks.ts'
 import { checkStepsKept, checkStepsWhole } from './step-checks.ts'
+import { type WrittenStream, WrittenStreams } from './stream-checks.ts'
 import { checkTimelineWhole, checkTold, followTimeline } from './timeline-checks.ts'
 
 export interface WitnessDeps {
@@ -45,6 +46,10 @@ export class Witness implements StoreTap, SendTap {
   #pending: (() => void)[] = []
   /** The first violation. The simulation stops at it. */
   failure: Violation | undefined
+  /** The output streams that steps have written to. */
+  readonly streams = new WrittenStreams()
+  /** Called for each stream when it is first written to. */
+  onStream: (stream: WrittenStream) => void = () => {}
   /** How many rows each lane of each engine requested last. */
   readonly lastRequested = new Map<string, number>()
 
@@ -56,6 +61,8 @@ export class Witness implements StoreTap, SendTap {
   applied(unit: Unit): void {
     const { clock, wall } = this.#deps
     this.guard(() => this.#keys.applied(unit))
+    const namespaceOf = (runId: string) => this.records.get(runId)?.namespace ?? ''
+    for (const stream of this.streams.applied(unit, namespaceOf)) this.onStream(stream)
     for (const change of unit.changes) {
       if (change.type === 'event.recorded') this.#events.add(change.event.id)
       if (change.type === 'run.created') {

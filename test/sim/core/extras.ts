@@ -7,7 +7,7 @@ import { Rng } from './random.ts'
  * `cleanup`: steps have rollbacks. `slots`: workflows keep slots. `links`: runs continue as others. `settles`: somebody settles steps by
  * hand. `runWaits`: steps wait for other runs. `budgets`: runs have budgets. `signals`: steps wait for signals, which somebody sends.
  * `starts`: steps and a caller start runs directly, most with a key. `singletons`: workflows are singletons.
- * `limits`: steps share a limit of their app.
+ * `limits`: steps share a limit of their app. `streams`: steps write to output streams, which somebody reads.
  */
 export const EXTRAS = [
   'cleanup',
@@ -20,6 +20,7 @@ export const EXTRAS = [
   'starts',
   'singletons',
   'limits',
+  'streams',
 ] as const
 export type Extra = (typeof EXTRAS)[number]
 
@@ -40,6 +41,7 @@ const FEATURES: Partial<Record<Extra, readonly string[]>> = {
   signals: ['signals'],
   starts: ['start-run'],
   limits: ['step-limits'],
+  streams: ['streams'],
 }
 
 /** The features that runners of the seed name for its extras. */

@@ -10,10 +10,12 @@ import { replace } from './planted-reports.ts'
 export const PLANTED_IN_CALLBACKS: readonly PlantedBug[] = [
   {
     name: 'a callback is taken twice',
+    from: 6,
     tamper: unit => (unit.changes.every(isKept) ? { guards: [], changes: unit.changes } : unit),
   },
   {
     name: 'an early callback is forgotten',
+    from: 13,
     install: () =>
       replace(waitForCallback, 'draft', draft => (pass, opcode, known) => {
         const id = earlyCallbacksId(pass.draft.run)
@@ -25,6 +27,7 @@ export const PLANTED_IN_CALLBACKS: readonly PlantedBug[] = [
   },
   {
     name: 'a wait overlooks a callback that came meanwhile',
+    from: 10,
     tamper: ({ guards, changes }: Unit): Unit => ({
       guards: changes.every(isOfPost) ? guards : guards.filter(({ type }) => type !== 'flow'),
       changes,

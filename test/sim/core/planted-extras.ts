@@ -44,21 +44,25 @@ export const PLANTED_IN_EXTRAS: readonly PlantedBug[] = [
   },
   {
     name: 'a settled step is forgotten',
+    from: 7,
     extras: ['settles'],
     tamper: changes(change => (change.type === 'step.moved' && change.step.settledBy ? [] : [change])),
   },
   {
     name: 'a signal is given twice',
+    from: 16,
     extras: ['signals'],
     install: () => replace(RunState.prototype, 'eventsAmong', () => () => new Set()),
   },
   {
     name: 'a signal that a link leaves is lost',
+    from: 7,
     extras: ['signals', 'links'],
     tamper: changes(change => (change.type === 'signals.left' && change.nextRunId !== undefined ? [] : [change])),
   },
   {
     name: 'a signal is taken in after the end',
+    from: 13,
     extras: ['signals'],
     tamper: unit => (unit.changes.some(isSignal) ? { ...unit, guards: [] } : unit),
   },
@@ -69,11 +73,13 @@ export const PLANTED_IN_EXTRAS: readonly PlantedBug[] = [
   },
   {
     name: 'the answer to an update is forgotten',
+    from: 7,
     extras: ['signals'],
     tamper: changes(change => (change.type === 'update.answered' ? [] : [change])),
   },
   {
     name: 'a limit is counted by each engine alone',
+    from: 12,
     extras: ['limits'],
     // Every other run stands for those of another engine.
     tamper: changes(change => {
@@ -94,6 +100,7 @@ export const PLANTED_IN_EXTRAS: readonly PlantedBug[] = [
   },
   {
     name: 'the spend of an attempt that failed is not counted',
+    from: 16,
     extras: ['budgets'],
     tamper: unit =>
       unit.changes.some(change => change.type === 'step.moved' && change.step.status === 'retrying')
@@ -102,6 +109,7 @@ export const PLANTED_IN_EXTRAS: readonly PlantedBug[] = [
   },
   {
     name: 'a wait for a run has the end of another one',
+    from: 7,
     extras: ['runWaits'],
     tamper: changes(change => {
       if (!('step' in change) || change.step.op !== 'WaitForRun' || !change.step.data) return [change]
@@ -111,12 +119,14 @@ export const PLANTED_IN_EXTRAS: readonly PlantedBug[] = [
   },
   {
     name: 'a slot leaks with the cancel of its run',
+    from: 12,
     extras: ['slots'],
     tamper: unit =>
       unit.changes.some(isCancel) ? changes(change => (change.type === 'slots.freed' ? [] : [change]))(unit) : unit,
   },
   {
     name: 'a kept slot is given away while its run waits',
+    from: 2,
     extras: ['slots'],
     tamper: changes(change => {
       const slots = isCreated(change) && change.run.holds?.slots?.map(({ kept: _, ...slot }) => slot)

@@ -11,6 +11,7 @@ import type { PlantedBug } from './planted.ts'
 export const PLANTED_IN_REPORTS: readonly PlantedBug[] = [
   {
     name: 'the token of an older pass opens the newer one',
+    from: 4,
     always: ['httpCheckpoints', 'reportRepeated'],
     install() {
       const newest = new Map<string, ReportingPass>()
@@ -25,6 +26,7 @@ export const PLANTED_IN_REPORTS: readonly PlantedBug[] = [
   },
   {
     name: 'a report that comes again is stored again',
+    from: 14,
     always: ['httpCheckpoints', 'reportRepeated'],
     install() {
       let count = 1000

@@ -25,6 +25,7 @@ export const PLANTED_IN_STARTS: readonly PlantedBug[] = [
   },
   {
     name: 'a key is free before its end is stored',
+    from: 12,
     extras: ['singletons'],
     always: ['commitSlow'],
     install: freeAtCancel,
@@ -46,6 +47,7 @@ export const PLANTED_IN_STARTS: readonly PlantedBug[] = [
   },
   {
     name: 'an end overlooks an event that came meanwhile',
+    from: 12,
     extras: ['singletons'],
     always: ['commitSlow'],
     tamper: withGuards(guard => (guard.type === 'inbox' ? [] : [guard])),

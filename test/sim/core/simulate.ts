@@ -13,6 +13,7 @@ import { checkLogs } from '../checks/log-checks.ts'
 import { checkSignals } from '../checks/signal-checks.ts'
 import { takeSnapshot } from '../checks/snapshot.ts'
 import { checkStarts } from '../checks/start-checks.ts'
+import { checkStreams } from '../checks/stream-checks.ts'
 import { checkNoHoles } from '../checks/timeline-checks.ts'
 import { NAMESPACES } from '../workload/names.ts'
 import { EXTRAS } from './extras.ts'
@@ -80,6 +81,7 @@ async function judge(world: World): Promise<void> {
   checkInboxes(all)
   checkCleanups(all)
   await checkBudgets(all, inner)
+  await checkStreams(all, witness.streams, inner)
 }
 
 /** Switches off one kind of fault or action after the other for as long as the same check fails. */

@@ -8,6 +8,7 @@ import type { Store } from '../../../packages/engine/src/ports/store.ts'
 import { Witness } from '../checks/witness.ts'
 import { FaultyStore } from '../ports/faulty-store.ts'
 import { Wall } from '../ports/life.ts'
+import { SimAppends } from '../ports/sim-appends.ts'
 import { SimReports } from '../ports/sim-reports.ts'
 import { type Post, SimSender } from '../ports/sim-sender.ts'
 import { SimTransport } from '../ports/sim-transport.ts'
@@ -19,6 +20,7 @@ import { APPS, NAMESPACES } from '../workload/names.ts'
 import type { WorkflowSpec } from '../workload/program.ts'
 import { type PlantedInRunner, SimRunner } from '../workload/runner.ts'
 import { type Pass, RunnerRecord } from '../workload/runner-record.ts'
+import { StreamReaders } from '../workload/stream-readers.ts'
 import { EngineHost } from './engine-host.ts'
 import { type Extra, extrasOf, featuresOf } from './extras.ts'
 import { type FaultKind, Faults } from './faults.ts'
@@ -118,6 +120,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     { passesMax: 6, deliveriesMax: 3, timersMax: 2 },
     { passesMax: 200, deliveriesMax: 200, timersMax: 200 },
   ])
+  const appendRng = rng.fork('appends')
   const host: EngineHost = new EngineHost({
     clock,
     bounds,
@@ -126,10 +129,15 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     rng: rng.fork('engines'),
     trace,
     store: life => new FaultyStore({ ...shared, inner, tap: witness, life, tamper, looksBackByWall }),
-    transport: life => new SimTransport({ ...shared, runnerRecord, tap: witness, life, runners, underWay, reports }),
+    transport: life => {
+      const appends = extras.has('streams') ? new SimAppends({ ...shared, rng: appendRng, life }) : undefined
+      return new SimTransport({ ...shared, runnerRecord, tap: witness, life, runners, underWay, reports, appends })
+    },
     sender: life => new SimSender({ ...shared, life, posts }),
     onLoggedError: message => witness.fail(new Violation('the engine logs no error of its own', message)),
   })
+  const readers = new StreamReaders({ clock, host, fail: violation => witness.fail(violation) })
+  witness.onStream = stream => readers.follow(stream)
   const client: Client = new Client({ host, clock, trace, journal, witness, features: featuresOf(extras) })
   return {
     rng,

@@ -7,13 +7,13 @@ import type { Event } from '../../../packages/engine/src/domain/model/event.ts'
 import type { FlowControl } from '../../../packages/engine/src/domain/model/flow-control.ts'
 import { isTerminal, type Run } from '../../../packages/engine/src/domain/model/run.ts'
 import { Rng } from '../core/random.ts'
+import { isOneSeed, seedsOf } from '../core/seeds.ts'
 import { Model, type Outcome, type Payload, type Policies } from './arrivals-model.ts'
 import type { Rule } from './buffers-model.ts'
 import { CrashingEngine } from './crashing-engine.ts'
 import type { Policies as Holds } from './holds-model.ts'
 
-const HISTORIES = Number(process.env.PERDURE_SEEDS ?? 12)
-const ONLY = process.env.PERDURE_SEED
+const SEEDS = seedsOf(20)
 const STEPS = 30
 const SECOND = 1000
 const POLICIES = ['idempotency', 'rateLimit', 'singleton', 'cancelOn'] as const
@@ -31,10 +31,9 @@ describe.each<Policy[][]>([
   [['singleton', 'cancelOn']],
   [[...POLICIES]],
 ])('%s', focus => {
-  it(`is as the model says in ${HISTORIES} histories`, { timeout: 180_000 + HISTORIES * 500 }, async () => {
+  it(`is as the model says in ${SEEDS.length} histories`, { timeout: 180_000 + SEEDS.length * 500 }, async () => {
     const seen: Record<string, number> = {}
-    const seeds = ONLY === undefined ? Array.from({ length: HISTORIES }, (_, i) => i + 1) : [Number(ONLY)]
-    for (const seed of seeds) {
+    for (const seed of SEEDS) {
       const engine = await CrashingEngine.open()
       const history = new History(engine, new Rng(seed, `arrivals ${focus}`), focus)
       await history.play().catch(error => {
@@ -43,7 +42,7 @@ describe.each<Policy[][]>([
       await engine.close()
       for (const [what, count] of Object.entries(history.seen)) seen[what] = (seen[what] ?? 0) + count
     }
-    if (ONLY !== undefined) return
+    if (isOneSeed) return
     const wanted = {
       idempotency: 'deduped',
       rateLimit: 'dropped',

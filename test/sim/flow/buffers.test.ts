@@ -6,11 +6,11 @@ import { expect, it } from 'vitest'
 import type { Run } from '../../../packages/engine/src/domain/model/run.ts'
 import type { HeldPass } from '../core/held-passes.ts'
 import { Rng } from '../core/random.ts'
+import { isOneSeed, seedsOf } from '../core/seeds.ts'
 import { type Logged, type Rule, runsOf } from './buffers-model.ts'
 import { CrashingEngine } from './crashing-engine.ts'
 
-const HISTORIES = Number(process.env.PERDURE_SEEDS ?? 30)
-const ONLY = process.env.PERDURE_SEED
+const SEEDS = seedsOf(30)
 const ACTIONS = 25
 const EVENT = 'thing.happened'
 /** After this long without events every buffer has ended. */
@@ -18,13 +18,11 @@ const QUIET_MS = 12_000
 const CRON = '*/3 * * * * *'
 const CRON_MS = 3000
 
-const seeds = ONLY === undefined ? Array.from({ length: HISTORIES }, (_, i) => i + 1) : [Number(ONLY)]
-
-it(`is as the model says in ${seeds.length} histories`, {
-  timeout: 180_000 + seeds.length * 1000,
+it(`is as the model says in ${SEEDS.length} histories`, {
+  timeout: 180_000 + SEEDS.length * 1000,
 }, async () => {
   const seen = { runs: 0, filled: 0, late: 0, emitted: 0, crons: 0, missed: 0 }
-  for (const seed of seeds) {
+  for (const seed of SEEDS) {
     const engine = await CrashingEngine.open()
     const history = new History(engine, new Rng(seed, 'buffers'))
     try {
@@ -37,10 +35,10 @@ it(`is as the model says in ${seeds.length} histories`, {
     }
     await engine.close()
   }
-  console.info(`${seeds.length} histories`, seen)
-  if (ONLY !== undefined) return
+  console.info(`${SEEDS.length} histories`, seen)
+  if (isOneSeed) return
   // Everything that the histories are meant to show has happened.
-  for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(HISTORIES / 3)
+  for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(SEEDS.length / 3)
 })
 
 /** Counts what happened, to notice histories in which nothing happens. */

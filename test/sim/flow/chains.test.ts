@@ -10,11 +10,11 @@ import { isTerminal, type Run } from '../../../packages/engine/src/domain/model/
 import { isSettled, type Step } from '../../../packages/engine/src/domain/model/step.ts'
 import type { HeldPass } from '../core/held-passes.ts'
 import { Rng } from '../core/random.ts'
+import { isOneSeed, seedsOf } from '../core/seeds.ts'
 import type { Tamper } from './crashing-engine.ts'
-import { expectNoticed, playHistory, RandomHistory, randomTurns, type Seen } from './histories.ts'
+import { expectNoticed, type Planted, playHistory, RandomHistory, randomTurns, type Seen } from './histories.ts'
 
-const HISTORIES = Number(process.env.PERDURE_SEEDS ?? 25)
-const ONLY = process.env.PERDURE_SEED
+const SEEDS = seedsOf(25)
 const STEPS = 40
 const SECOND = 1000
 const NAMESPACE = 'default'
@@ -23,7 +23,7 @@ const changed =
   (change: (one: Change) => readonly Change[]) =>
   ({ guards, changes }: Unit): Unit[] => [{ guards, changes: changes.flatMap(change) }]
 
-const PLANTED: readonly { name: string; tamper: Tamper }[] = [
+const PLANTED: readonly Planted[] = [
   {
     name: 'a link that lost its singleton key',
     tamper: changed(change => {
@@ -51,19 +51,18 @@ const PLANTED: readonly { name: string; tamper: Tamper }[] = [
   },
 ]
 
-it(`chains are whole and settled steps keep their end in ${HISTORIES} histories`, {
-  timeout: 180_000 + HISTORIES * 500,
+it(`chains are whole and settled steps keep their end in ${SEEDS.length} histories`, {
+  timeout: 180_000 + SEEDS.length * 500,
 }, async () => {
   const seen: Seen = {}
-  const seeds = ONLY === undefined ? Array.from({ length: HISTORIES }, (_, i) => i + 1) : [Number(ONLY)]
-  for (const seed of seeds) await play(seed, seen)
+  for (const seed of SEEDS) await play(seed, seen)
   console.info(JSON.stringify(seen))
-  if (ONLY !== undefined) return
+  if (isOneSeed) return
   for (const what of ['links', 'settled', 'refused', 'skipped', 'cancelled'])
     expect(seen[what], `${what} in ${JSON.stringify(seen)}`).toBeGreaterThan(5)
 })
 
-it.each(PLANTED)('notices $name', { timeout: 180_000 }, ({ tamper }) => expectNoticed(seed => play(seed, {}, tamper)))
+it.each(PLANTED)('notices $name', bug => expectNoticed(bug, seed => play(seed, {}, bug.tamper)))
 
 const play = (seed: number, seen: Seen, tamper?: Tamper) =>
   playHistory(seed, engine => new Chronicle(engine, new Rng(seed, 'chains'), seen), {

@@ -6,11 +6,12 @@ import { expect, it } from 'vitest'
 import type { Unit } from '../../../packages/engine/src/domain/model/change.ts'
 import type { FlowRow } from '../../../packages/engine/src/domain/model/flow-row.ts'
 import { Rng } from '../core/random.ts'
+import { isOneSeed, seedsOf } from '../core/seeds.ts'
 import { CrashingEngine, type Tamper } from './crashing-engine.ts'
 import { Model, type Sent } from './delayed-events-model.ts'
+import { expectNoticed, type Planted } from './histories.ts'
 
-const HISTORIES = Number(process.env.PERDURE_SEEDS ?? 12)
-const ONLY = process.env.PERDURE_SEED
+const SEEDS = seedsOf(12)
 const ACTIONS = 25
 const EVENT = 'later'
 const DELAYS_MS = [1, 500, 1000, 5000, 20_000, 60_000]
@@ -24,17 +25,16 @@ const LATE_MS_MAX = 45_000
 /** A mode shows one difficulty; two engines cannot have clocks that are set, since the store's times move with one of them. */
 const MODES = ['one engine', 'two engines', 'set clock'] as const
 
-const seeds = ONLY === undefined ? Array.from({ length: HISTORIES }, (_, i) => i + 1) : [Number(ONLY)]
 type Counts = Record<'arrived' | 'deleted' | 'races' | 'unanswered' | 'late' | 'clocks', number>
 
-it(`each arrives once or is deleted in ${seeds.length} histories`, {
-  timeout: 180_000 + seeds.length * 1000,
+it(`each arrives once or is deleted in ${SEEDS.length} histories`, {
+  timeout: 180_000 + SEEDS.length * 1000,
 }, async () => {
   const counts: Counts = { arrived: 0, deleted: 0, races: 0, unanswered: 0, late: 0, clocks: 0 }
-  for (const seed of seeds) await play(seed, counts)
-  console.info(`${seeds.length} histories`, counts)
-  if (ONLY !== undefined) return
-  for (const [what, count] of Object.entries(counts)) expect(count, what).toBeGreaterThan(HISTORIES / 12)
+  for (const seed of SEEDS) await play(seed, counts)
+  console.info(`${SEEDS.length} histories`, counts)
+  if (isOneSeed) return
+  for (const [what, count] of Object.entries(counts)) expect(count, what).toBeGreaterThan(SEEDS.length / 12)
 })
 
 const records = ({ changes }: Unit) => changes.some(({ type }) => type === 'event.recorded')
@@ -47,8 +47,7 @@ const earlier = (row: FlowRow): FlowRow => {
   const at = (row.dueAt as number) - 100
   return { ...row, availableAt: at, dueAt: at }
 }
-/** `from`: the first seed to play. The seeds before it do not show the bug. */
-const PLANTED: readonly { name: string; tamper: Tamper; from?: number }[] = [
+const PLANTED: readonly Planted[] = [
   {
     name: 'the row stays when the event arrives',
     tamper: unit => [
@@ -57,6 +56,7 @@ const PLANTED: readonly { name: string; tamper: Tamper; from?: number }[] = [
   },
   {
     name: 'the row goes in a commit before the arrival',
+    from: 5,
     tamper: unit => {
       if (!records(unit) || !deletes(unit)) return [unit]
       const isRow = ({ type }: { type: string }) => type === 'flow.deleted'
@@ -69,8 +69,8 @@ const PLANTED: readonly { name: string; tamper: Tamper; from?: number }[] = [
   },
   {
     name: 'an arrival overlooks a deletion',
-    tamper: unit => [records(unit) ? withoutFlowGuards(unit) : unit],
     from: 21,
+    tamper: unit => [records(unit) ? withoutFlowGuards(unit) : unit],
   },
   { name: 'a deletion overlooks an arrival', tamper: unit => [records(unit) ? unit : withoutFlowGuards(unit)] },
   {
@@ -86,6 +86,7 @@ const PLANTED: readonly { name: string; tamper: Tamper; from?: number }[] = [
   },
   {
     name: 'the dedupe id is not claimed',
+    from: 7,
     tamper: ({ guards, changes }) => [{ guards, changes: changes.filter(({ type }) => type !== 'dedupe.claimed') }],
   },
 ]
@@ -111,13 +112,7 @@ it('waits for its time if the clock is set back while its timer is claimed', asy
   await engine.close()
 })
 
-it.each(PLANTED)('notices a planted bug: $name', async ({ name, tamper, from = 1 }) => {
-  for (let seed = from; seed <= 60; seed++) {
-    const failure = await play(seed, undefined, tamper).catch((error: Error) => error)
-    if (failure) return console.info(`${name}: ${failure.message.split('\n')[0]}`)
-  }
-  expect.unreachable(`60 seeds did not notice: ${name}`)
-})
+it.each(PLANTED)('notices $name', bug => expectNoticed(bug, seed => play(seed, undefined, bug.tamper)))
 
 async function play(seed: number, counts?: Counts, tamper?: Tamper): Promise<void> {
   const rng = new Rng(seed, 'delayed events')

@@ -6,11 +6,11 @@ import { expect, it } from 'vitest'
 import type { Change, Unit } from '../../../packages/engine/src/domain/model/change.ts'
 import { isTerminal, type Run } from '../../../packages/engine/src/domain/model/run.ts'
 import { Rng } from '../core/random.ts'
+import { isOneSeed, seedsOf } from '../core/seeds.ts'
 import type { Tamper } from './crashing-engine.ts'
-import { expectNoticed, playHistory, RandomHistory, randomTurns, type Seen } from './histories.ts'
+import { expectNoticed, type Planted, playHistory, RandomHistory, randomTurns, type Seen } from './histories.ts'
 
-const HISTORIES = Number(process.env.PERDURE_SEEDS ?? 20)
-const ONLY = process.env.PERDURE_SEED
+const SEEDS = seedsOf(20)
 const STEPS = 30
 const MINUTE = 60_000
 
@@ -20,7 +20,7 @@ const without = (is: (change: Change) => boolean, { guards, changes }: Unit): Un
   { guards, changes: changes.filter(change => !is(change)) },
 ]
 
-const PLANTED: readonly { name: string; tamper: Tamper }[] = [
+const PLANTED: readonly Planted[] = [
   {
     name: 'an event that the end does not keep, now and then',
     tamper: unit =>
@@ -40,17 +40,16 @@ const PLANTED: readonly { name: string; tamper: Tamper }[] = [
   },
 ]
 
-it(`every end starts one run in ${HISTORIES} histories`, { timeout: 120_000 + HISTORIES * 1000 }, async () => {
+it(`every end starts one run in ${SEEDS.length} histories`, { timeout: 120_000 + SEEDS.length * 1000 }, async () => {
   const seen: Seen = {}
-  const seeds = ONLY === undefined ? Array.from({ length: HISTORIES }, (_, i) => i + 1) : [Number(ONLY)]
-  for (const seed of seeds) await play(seed, seen)
+  for (const seed of SEEDS) await play(seed, seen)
   console.info(JSON.stringify(seen))
-  if (ONLY !== undefined) return
+  if (isOneSeed) return
   for (const what of ['succeeded', 'failed', 'cancelled', 'crashes'])
     expect(seen[what], `${what} in ${JSON.stringify(seen)}`).toBeGreaterThan(5)
 })
 
-it.each(PLANTED)('notices $name', { timeout: 180_000 }, ({ tamper }) => expectNoticed(seed => play(seed, {}, tamper)))
+it.each(PLANTED)('notices $name', bug => expectNoticed(bug, seed => play(seed, {}, bug.tamper)))
 
 const play = (seed: number, seen: Seen, tamper?: Tamper) =>
   playHistory(seed, engine => new Chronicle(engine, new Rng(seed, 'ended'), seen), {

@@ -2,10 +2,10 @@
 
 import { expect } from 'vitest'
 import { Rng } from '../core/random.ts'
-import { CrashingEngine, type CrashingEngineOptions } from './crashing-engine.ts'
+import { CrashingEngine, type CrashingEngineOptions, type Tamper } from './crashing-engine.ts'
 
 /** Seeds that are played before a planted bug counts as unnoticed. */
-const SEEDS_MAX = 40
+const SEEDS_MAX = 200
 
 export interface History {
   readonly transcript: readonly string[]
@@ -59,14 +59,22 @@ export function randomTurns(seed: number): () => number {
   return () => (turns.chance(0.3) ? turns.int(1, 10) : 0)
 }
 
-/** Fails unless one of the first seeds fails. */
-export async function expectNoticed(play: (seed: number) => Promise<unknown>): Promise<void> {
-  for (let seed = 1; seed <= SEEDS_MAX; seed++) {
+/** A bug that histories must notice. */
+export interface Planted {
+  name: string
+  tamper: Tamper
+  /** The first seed to play. The seeds before it do not show the bug. */
+  from?: number
+}
+
+/** Fails unless one of the seeds from `from` on fails. */
+export async function expectNoticed({ name, from = 1 }: Planted, play: (seed: number) => Promise<unknown>) {
+  for (let seed = from; seed <= SEEDS_MAX; seed++) {
     const failure = await play(seed).then(
       () => undefined,
       (error: Error) => error,
     )
-    if (failure) return
+    if (failure) return console.info(`${name}: seed ${seed}`)
   }
-  expect.unreachable(`${SEEDS_MAX} seeds did not notice it`)
+  expect.unreachable(`${SEEDS_MAX} seeds did not notice: ${name}`)
 }

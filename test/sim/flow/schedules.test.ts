@@ -4,21 +4,19 @@
 
 import { expect, it } from 'vitest'
 import { Rng } from '../core/random.ts'
+import { isOneSeed, seedsOf } from '../core/seeds.ts'
 import { CrashingEngine } from './crashing-engine.ts'
 
-const HISTORIES = Number(process.env.PERDURE_SEEDS ?? 15)
-const ONLY = process.env.PERDURE_SEED
+const SEEDS = seedsOf(15)
 const ACTIONS = 25
 /** By the contract of `catchUp: 'none'`: an instant that is later does not fire. */
 const LATE_MS_MAX = 60_000
 /** A cron that fires every 20 s, and intervals: the model knows their instants without an expression. */
 const CRON = { cron: '*/20 * * * * *', everyMs: 20_000 }
 
-const seeds = ONLY === undefined ? Array.from({ length: HISTORIES }, (_, i) => i + 1) : [Number(ONLY)]
-
-it(`each instant counts once in ${seeds.length} histories`, { timeout: 180_000 + seeds.length * 1000 }, async () => {
+it(`each instant counts once in ${SEEDS.length} histories`, { timeout: 180_000 + SEEDS.length * 1000 }, async () => {
   const seen = { events: 0, late: 0, missed: 0, changes: 0, fired: 0 }
-  for (const seed of seeds) {
+  for (const seed of SEEDS) {
     const engine = await CrashingEngine.open()
     const history = new History(engine, new Rng(seed, 'schedules'))
     try {
@@ -29,9 +27,9 @@ it(`each instant counts once in ${seeds.length} histories`, { timeout: 180_000 +
     }
     await engine.close()
   }
-  console.info(`${seeds.length} histories`, seen)
-  if (ONLY !== undefined) return
-  for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(HISTORIES / 3)
+  console.info(`${SEEDS.length} histories`, seen)
+  if (isOneSeed) return
+  for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(SEEDS.length / 3)
 })
 
 type Seen = Record<'events' | 'late' | 'missed' | 'changes' | 'fired', number>

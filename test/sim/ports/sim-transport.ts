@@ -10,6 +10,7 @@ import type { SimRunner } from '../workload/runner.ts'
 import type { Pass, RunnerRecord } from '../workload/runner-record.ts'
 import type { Answer, Checkpoint, CheckpointAck, InvokeRequest } from '../workload/wire.ts'
 import { type Life, never } from './life.ts'
+import type { SimAppends } from './sim-appends.ts'
 import type { SimReports } from './sim-reports.ts'
 
 export interface SendTap {
@@ -31,6 +32,8 @@ export interface SimTransportDeps {
   /** Invokes in flight, over all engines. A quiet end waits for them. */
   underWay: Set<Pass>
   reports: SimReports
+  /** Sends the appends of steps to output streams; absent in seeds without them. */
+  appends?: SimAppends | undefined
 }
 
 /** An invoke in flight. */
@@ -43,6 +46,8 @@ interface Flight {
   sentSeq: number
   /** Their receipts, by seq. */
   receipts: Map<number, string>
+  /** Executions of the pass whose appends were sent, or that write nothing. */
+  appended: number
   /** Restarts the deadline. */
   renew(): void
 }
@@ -130,7 +135,7 @@ export class SimTransport implements Transport {
         const deadline = clock.now() + call.timeoutMs
         cancelDeadline = clock.at(deadline, () => end({ kind: 'broken', message: 'deadline' }))
       }
-      const flight: Flight = { call, runner, pass, ended: false, sentSeq: 0, receipts: new Map(), renew }
+      const flight: Flight = { call, runner, pass, ended: false, sentSeq: 0, receipts: new Map(), appended: 0, renew }
       call.onDeadline?.(renew)
       const onAbort = () => end({ kind: 'aborted' })
       renew()
@@ -150,11 +155,32 @@ export class SimTransport implements Transport {
     })
   }
 
-  #answerAt(time: number, { runner, pass }: Flight, end: (reply: InvokeReply) => void): void {
+  #answerAt(time: number, flight: Flight, end: (reply: InvokeReply) => void): void {
     const { clock, faults } = this.#deps
-    const reply = this.#execute(runner, pass)
+    const reply = this.#execute(flight.runner, flight.pass)
     const broken = faults.strikes('brokenAfter')
-    clock.at(time, () => end(broken ? { kind: 'broken', message: 'reset' } : reply))
+    const answer = () => end(broken ? { kind: 'broken', message: 'reset' } : reply)
+    const appending = this.#appends(flight)
+    if (!appending) return void clock.at(time, answer)
+    void appending.then(isTaken => {
+      if (isTaken) clock.at(Math.max(time, clock.now()), answer)
+      else end({ kind: 'aborted' })
+    })
+  }
+
+  /** Sends the appends of the executions since the last call. Undefined if there are none; false when the pass is over. */
+  #appends(flight: Flight): Promise<boolean> | undefined {
+    const { appends } = this.#deps
+    const { call, pass } = flight
+    const executions = pass.executions.slice(flight.appended)
+    flight.appended = pass.executions.length
+    if (!appends?.write(executions)) return undefined
+    const append = async (payload: string) => {
+      const ack = flight.ended ? undefined : await call.onCheckpoint?.(payload)
+      if (ack !== undefined) flight.renew()
+      return ack
+    }
+    return appends.send({ pass, append }, executions)
   }
 
   /** A pass that sends checkpoints, one after the other, until it ends, breaks or is stopped. */
@@ -178,6 +204,8 @@ export class SimTransport implements Transport {
     const stream = faults.stream('httpCheckpoints')
     while (!flight.ended && stream.chance(0.85)) {
       const report = flight.runner.checkpoint(flight.pass, flight.sentSeq + 1, clock.now())
+      // These steps write nothing: their appends would come over HTTP, too.
+      flight.appended = flight.pass.executions.length
       if (!report) break
       if (faults.strikes('answerFirst')) {
         void this.#deps.reports.report(flight, report)
@@ -215,6 +243,7 @@ export class SimTransport implements Transport {
     const { clock, faults, life, tap, trace } = this.#deps
     const report = runner.checkpoint(pass, seq, clock.now())
     if (!report || !call.onCheckpoint) return 'done'
+    if ((await this.#appends(flight)) === false) return 'useless'
     const payload = JSON.stringify(report)
     trace.add(`pass ${pass.no} of ${pass.request.ctx.runId} checkpoints ${payload.slice(0, 300)}`)
     if (life.dead) return never()

@@ -14,6 +14,10 @@ export interface Execution {
   /** The attempt of the step, as the engine counts it. */
   attempt: number
   lines: LogLine[]
+  /** The runner has begun to send its appends to output streams. */
+  hasStreamed?: true
+  /** The engine took no further appends of it. */
+  isCut?: true
   /** When it started, for a step with a limit. */
   startedAt?: number
 }

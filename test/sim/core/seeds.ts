@@ -1,0 +1,15 @@
+// Which random histories a test plays. `PERDURE_SEED=n` plays one, `PERDURE_SEEDS=n` the first n.
+
+import { isNight } from '../../part.ts'
+
+const ONE = process.env.PERDURE_SEED
+
+/** Whether one history is played again. It need not show all that the histories of a test show together. */
+export const isOneSeed = ONE !== undefined
+
+/** The seeds of a test's histories: by default `nightly` of them at night, and half as many in the rest. */
+export function seedsOf(nightly: number): readonly number[] {
+  if (ONE !== undefined) return [Number(ONE)]
+  const usual = isNight ? nightly : Math.ceil(nightly / 2)
+  return Array.from({ length: Number(process.env.PERDURE_SEEDS ?? usual) }, (_, i) => i + 1)
+}
