@@ -41,6 +41,12 @@ const PARTS: readonly Part[] = [
   },
   { name: 'client', command: tsdown('client'), of: ['client', 'protocol'], output: 'packages/client/dist/index.js' },
   {
+    name: 'cli',
+    command: tsdown('cli'),
+    of: ['cli', 'client', 'protocol'],
+    output: 'packages/cli/dist/bundle/main.js',
+  },
+  {
     name: 'perdure',
     command: ['node', 'packages/perdure/build.mjs'],
     of: ['perdure'],

@@ -4,7 +4,7 @@
 import { cpSync, readdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { defineConfig } from 'tsdown'
-import { thirdPartyNotices } from './third-party-notices.ts'
+import { program } from '../../scripts/library/program.ts'
 
 const here = import.meta.dirname
 
@@ -19,29 +19,19 @@ const docs = {
   },
 }
 
-export default defineConfig({
-  cwd: here,
-  entry: {
-    index: resolve(here, 'dist/index.js'),
-    // Without the engine itself, which its thread loads.
-    serve: resolve(here, 'dist/process/serve.js'),
-    // Beside it, where the one looks for the others.
-    'engine-thread': resolve(here, 'dist/process/engine-thread.js'),
-    thread: resolve(here, 'dist/adapters/sql/sqlite/thread.js'),
-  },
-  outDir: 'dist/bundle',
-  // Files are replaced, not taken away first: processes that start meanwhile find them.
-  clean: false,
-  format: 'esm',
-  platform: 'node',
-  target: 'node20.19',
-  hash: false,
-  fixedExtension: false,
-  dts: false,
-  report: false,
-  logLevel: 'error',
-  plugins: [thirdPartyNotices, docs],
-  checks: { pluginTimings: false },
-  // One has native code; of the other every copy must be the same as the user's.
-  deps: { alwaysBundle: [/.*/], neverBundle: ['@photostructure/sqlite', '@opentelemetry/api', 'pg-native'] },
-})
+export default defineConfig(
+  program({
+    home: here,
+    entry: {
+      index: resolve(here, 'dist/index.js'),
+      // Without the engine itself, which its thread loads.
+      serve: resolve(here, 'dist/process/serve.js'),
+      // Beside it, where the one looks for the others.
+      'engine-thread': resolve(here, 'dist/process/engine-thread.js'),
+      thread: resolve(here, 'dist/adapters/sql/sqlite/thread.js'),
+    },
+    plugins: [docs],
+    // One has native code; of the other every copy must be the same as the user's.
+    neverBundle: ['@photostructure/sqlite', '@opentelemetry/api', 'pg-native'],
+  }),
+)

@@ -14,6 +14,16 @@ function item({ title, path, children }: Entry) {
   return { text: title, link: addressOf(path), collapsed: true, items }
 }
 
+/**
+ * The weight of a page in the search: records of decisions and references are found after the guides. VitePress writes the function into the
+ * site as text, so it uses nothing from outside.
+ */
+const boostDocument = (id: string) => {
+  if (/\/decisions\//.test(id)) return 0.3
+  if (/\/(sdk|http-api)\//.test(id)) return 0.6
+  return /\/(wire-protocol|glossary|state-machine)\b/.test(id) ? 0.7 : 1
+}
+
 export default defineConfig({
   title: 'Perdure',
   description: 'A durable workflow engine for TypeScript',
@@ -26,7 +36,7 @@ export default defineConfig({
   ignoreDeadLinks: true,
   markdown: { anchor: { slugify: slugOf }, config: forRepositoryPages },
   themeConfig: {
-    search: { provider: 'local' },
+    search: { provider: 'local', options: { miniSearch: { searchOptions: { boostDocument } } } },
     outline: [2, 3],
     sidebar: sections().map(({ title, entries }) => ({ text: title, items: entries.map(item) })),
     nav: [

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { main } from '../dist/main.js'
+import { main } from '../dist/bundle/main.js'
 
 /** Time for what is still open when the command has ended: a connection or a thread that hangs must not keep the process. */
 const END_MS_MAX = 1000

@@ -5,6 +5,7 @@ import { oldNodeProblem } from '@perdure/protocol'
 import { Command } from 'commander'
 import { EXIT, EXIT_CODES_HELP, exitOf } from './command-line/exit.ts'
 import type { UnparsedCommand } from './command-line/flags.ts'
+import { packageFile } from './command-line/package-file.ts'
 import { auditCommand } from './commands/audit.ts'
 import { buffersCommands } from './commands/buffers.ts'
 import { bulkCommands } from './commands/bulk.ts'
@@ -74,6 +75,9 @@ function normal(args: readonly string[]): string[] {
   return args[0] === 'help' ? [...args.slice(1), '--help'] : [...args]
 }
 
+/** Options of the program, which need none of its commands. */
+const VERSION = ['-V', '--version']
+
 /**
  * The program. Commands that open the store import the engine, which is slow to load, so they are added only when
  * `noun` is none of the other commands.
@@ -109,7 +113,7 @@ export async function programFor(noun: string | undefined): Promise<Command> {
   consoleCommand(program)
   mcpCommand(program)
   completionCommand(program, wholeProgram)
-  if (!program.commands.some(command => command.name() === noun)) {
+  if (!VERSION.includes(noun ?? '') && !program.commands.some(command => command.name() === noun)) {
     const { adminCommands } = await import('./admin/index.ts')
     adminCommands(program)
   }
@@ -123,6 +127,5 @@ async function wholeProgram() {
 }
 
 function versionOf(): string {
-  const file = new URL('../package.json', import.meta.url)
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
+  return (JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { version: string }).version
 }

@@ -54,7 +54,7 @@ test('keys go into the store of perdure dev, and commands call its address; what
   const store = `sqlite:${join(directory, 'mine.db')}`
   recordDev({ pid: process.pid, url: 'http://127.0.0.1:9', store })
   const made = await ran(['keys', 'create', '--kind', 'read'])
-  expect(made).toMatchObject({ code: 0, stderr: `the store is that of perdure dev: ${store}\n` })
+  expect(made).toMatchObject({ code: 0, stderr: `using the store of perdure dev: ${store}\n` })
   expect((await ran(['keys', 'list', '--store', store])).stdout).toContain(' read ')
   expect(await ran(['apps'])).toMatchObject({ code: 3, stderr: expect.stringContaining('127.0.0.1:9') })
   vi.stubEnv('ENGINE_URL', 'http://127.0.0.1:7')

@@ -9,11 +9,11 @@ export const EXIT = { ok: 0, refused: 1, usage: 2, unreachable: 3, timedOut: 4, 
 
 export const EXIT_CODES_HELP = `
 Exit codes:
-  0    done; for a run that is watched or waited for: it succeeded
+  0    done; with a run that is watched or waited for: it succeeded
   1    the engine refused, or the run failed or was cancelled
   2    bad usage
   3    the engine cannot be reached
-  4    --timeout passed, and the run had not ended
+  4    --timeout passed before the run ended
   130  interrupted`
 
 /** An error of a store. Ends the command with exit code 1. */

@@ -150,6 +150,6 @@ async function pathOf<Id extends OperationId>(
 
 async function isWanted({ options, terminal }: Session<{ yes?: true }>, question: string): Promise<boolean> {
   if (options.yes) return true
-  if (!terminal.interactive) throw new UsageError('without a terminal to ask on, give --yes')
+  if (!terminal.interactive) throw new UsageError('without a terminal to confirm on, give --yes')
   return terminal.confirm(question)
 }

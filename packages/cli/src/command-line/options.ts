@@ -102,7 +102,7 @@ export async function jsonOption(name: string, given: string, terminal: Terminal
   try {
     return parseDigits(text)
   } catch (error) {
-    throw new UsageError(`${name} is no JSON: ${(error as Error).message}`)
+    throw new UsageError(`${name} is not valid JSON: ${(error as Error).message}`)
   }
 }
 

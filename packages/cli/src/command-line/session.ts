@@ -39,7 +39,7 @@ export interface Session<Options> extends LocalSession<Options> {
 type Action<Options> = (session: Session<Options>, ...args: string[]) => Promise<number | undefined>
 type LocalAction<Options> = (session: LocalSession<Options>, ...args: string[]) => Promise<number | undefined>
 
-const WHERE = `where the engine listens (default: that of perdure dev in this folder, or ${DEFAULT_URL})`
+const WHERE = `the address of the engine (default: the engine of perdure dev in this folder, or ${DEFAULT_URL})`
 
 /** Makes `command` call an engine: adds the options that select it, and the examples of the help. */
 export function engineCommand<Options = object>(
