@@ -14,6 +14,8 @@ export interface ExampleOptions {
   /** Environment variables of the runner, besides the engine's URL. */
   runnerEnv?: Environment
   apiKey?: string
+  /** The example stays until somebody stops it. */
+  isOpen?: boolean
 }
 
 export interface ExampleContext {
@@ -23,7 +25,7 @@ export interface ExampleContext {
 
 /** Runs an example and stops its processes. Rejects when a check fails, which ends the process with code 1. */
 export async function runExample(
-  { runner, engineEnv, runnerEnv, apiKey }: ExampleOptions,
+  { runner, engineEnv, runnerEnv, apiKey, isOpen = false }: ExampleOptions,
   run: (context: ExampleContext) => Promise<void>,
 ): Promise<void> {
   // The exit of this process also ends the processes that it has started.
@@ -33,7 +35,8 @@ export async function runExample(
   try {
     const started = await startRunner(runner, { ENGINE_URL: engine.url, ...runnerEnv })
     try {
-      await inTime(run({ engine, client: createClient({ url: engine.url, apiKey }) }))
+      const example = run({ engine, client: createClient({ url: engine.url, apiKey }) })
+      await (isOpen ? example : inTime(example))
     } finally {
       await started.stop()
     }

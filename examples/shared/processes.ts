@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-const START_MS_MAX = 20_000
+const START_MS_MAX = 60_000
 const STOP_MS_MAX = 10_000
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const PERDURE = fileURLToPath(new URL('../../packages/cli/bin/perdure.js', import.meta.url))
