@@ -1,6 +1,5 @@
 // `useStream`: the chunks of an output stream that count.
 
-import { ApiError } from '../errors/call-errors.ts'
 import {
   applyStreamMessages,
   EMPTY_STREAM,
@@ -8,7 +7,7 @@ import {
   type RunStreamState,
   textOf,
 } from '../run-stream/messages.ts'
-import { readRunStream } from '../run-stream/read-stream.ts'
+import { type ChainMessages, isMissingStream, readChainStream } from '../run-stream/read-chain.ts'
 import { type Update, useReader } from './use-reader.ts'
 import type { RunOptions } from './use-run.ts'
 
@@ -17,53 +16,87 @@ export interface StreamOptions extends RunOptions {
   stream: string
 }
 
+/** A chunk that counts, and its run: numbers begin at 0 in each run of a chain. */
+export interface ChainChunk<Chunk = unknown> extends RunStreamChunk<Chunk> {
+  runId: string
+}
+
 export interface StreamView<Chunk = unknown> {
-  /** The chunks that count, in their order: those of an attempt that failed or was lost are withdrawn. */
-  chunks: readonly RunStreamChunk<Chunk>[]
+  /**
+   * The chunks that count, in their order: those of an attempt that failed or was lost are withdrawn. Those of a run that continues come before
+   * those of the next one.
+   */
+  chunks: readonly ChainChunk<Chunk>[]
   /** The joined chunks that are strings. */
   text: string
   /** Whether a connection is open that shows chunks as they are written. */
   isLive: boolean
-  /** The run has ended: nothing follows. Also of a run that ended without the stream, with the error of status 404. */
+  /** The last run of the chain has ended: nothing follows. Also of a run that ended without the stream, with the error of status 404. */
   isEnded: boolean
   /** Why the stream cannot be read any more: an `ApiError` or a `ConnectionError`. */
   error?: Error
 }
 
 interface Reading<Chunk> {
+  /** The run that is read, and its stream. */
+  runId?: string
   state: RunStreamState<Chunk>
+  /** Chunks of the runs before it. */
+  earlier: readonly ChainChunk<Chunk>[]
   isLive: boolean
+  /** The last run of the chain has ended. */
+  isOver: boolean
   error?: Error
 }
 
-/** Whether the run has ended without the stream. */
-const isMissing = (error: Error | undefined) => error instanceof ApiError && error.status === 404
+/** The chunks of all runs so far. */
+function chunksOf<Chunk>({ state, earlier }: Reading<Chunk>): readonly ChainChunk<Chunk>[] {
+  const chunks = state.chunks as readonly ChainChunk<Chunk>[]
+  return earlier.length === 0 ? chunks : [...earlier, ...chunks]
+}
+
+/** The reading after the messages. Chunks that were there before stay the same objects. */
+function withMessages<Chunk>(reading: Reading<Chunk>, { runId, messages }: ChainMessages<Chunk>): Reading<Chunk> {
+  const isNext = reading.runId !== undefined && reading.runId !== runId
+  const before = isNext ? { state: EMPTY_STREAM, earlier: chunksOf(reading) } : reading
+  const state = applyStreamMessages<Chunk>(before.state, messages)
+  for (const chunk of state.chunks.toReversed()) {
+    if ('runId' in chunk) break
+    Object.assign(chunk, { runId })
+  }
+  return { ...reading, ...before, runId, state }
+}
 
 /**
- * Follows an output stream of a run, and renders again whenever chunks came or were withdrawn, until the run has ended. Reconnects by itself,
- * at the position that it has. It begins anew when the URL, the run, the token or the name changes.
+ * Follows an output stream of a run, and renders again whenever chunks came or were withdrawn, until the run has ended. A run that continues
+ * is followed to the last run of its chain. Reconnects by itself, at the position that it has. It begins anew when the URL, the run, the
+ * token or the name changes.
  */
 export function useStream<Chunk = unknown>({ url, runId, token, stream }: StreamOptions): StreamView<Chunk> {
   const read = async (id: string, update: Update<Reading<Chunk>>, signal: AbortSignal) => {
     const onLive = (isLive: boolean) => update(reading => ({ ...reading, isLive }))
     try {
-      for await (const messages of readRunStream<Chunk>({ url, runId: id, token, stream, signal, onLive }))
-        update(reading => ({ ...reading, state: applyStreamMessages(reading.state, messages) }))
+      for await (const batch of readChainStream<Chunk>({ url, runId: id, token, stream, signal, onLive }))
+        update(reading => withMessages(reading, batch))
+      update(reading => ({ ...reading, isOver: true }))
     } catch (error) {
       update(reading => ({ ...reading, error: error as Error }))
     } finally {
       onLive(false)
     }
   }
-  const { state, ...rest } = useReader<Reading<Chunk>>({
-    initial: { state: EMPTY_STREAM, isLive: false },
+  const reading = useReader<Reading<Chunk>>({
+    initial: { state: EMPTY_STREAM, earlier: [], isLive: false, isOver: false },
     read: runId === undefined ? undefined : (update, signal) => read(runId, update, signal),
     key: JSON.stringify([url, runId, token, stream]),
   })
+  const { isLive, isOver, error } = reading
+  const chunks = chunksOf(reading)
   return {
-    chunks: state.chunks,
-    text: textOf(state),
-    isEnded: state.end !== undefined || isMissing(rest.error),
-    ...rest,
+    chunks,
+    text: textOf({ chunks }),
+    isLive,
+    isEnded: isOver || isMissingStream(error),
+    ...(error && { error }),
   }
 }

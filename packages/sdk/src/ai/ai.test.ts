@@ -138,7 +138,11 @@ describe('the transport', () => {
 
   test('shows an answer, with the token in a header', async () => {
     engine = await startEngine(
-      page([...messages(0, 'ask', 1, textChunks('Hel', 'lo')), { n: 6, chunk: { type: 'finish' } }]),
+      page([
+        ...messages(0, 'ask', 1, textChunks('Hel', 'lo')),
+        { n: 6, chunk: { type: 'finish' } },
+        { n: 7, end: 'succeeded' },
+      ]),
     )
     const message = await shown(await transport().sendMessages({ ...asked, abortSignal: undefined }))
     expect(message).toMatchObject({ id: 'run_1', role: 'assistant' })
@@ -174,7 +178,11 @@ describe('the transport', () => {
       page([...messages(0, 'ask', 1, textChunks('a')), { n: 5, end: 'succeeded', continuedAs: 'run_2' }], {
         streamClosed: true,
       }),
-      page([...messages(0, 'ask', 1, textChunks('b')), { n: 5, chunk: { type: 'finish' } }]),
+      page([
+        ...messages(0, 'ask', 1, textChunks('b')),
+        { n: 5, chunk: { type: 'finish' } },
+        { n: 6, end: 'succeeded' },
+      ]),
     )
     expect(
       textOf(await shown(await transport({ offset: '7' }).sendMessages({ ...asked, abortSignal: undefined }))),
@@ -187,16 +195,101 @@ describe('the transport', () => {
     ])
   })
 
+  const chunksOf = async (run: object = {}) => {
+    const chunks: UIMessageChunk[] = []
+    const stream = await transport(run).sendMessages({ ...asked, abortSignal: undefined })
+    for await (const chunk of stream as unknown as AsyncIterable<UIMessageChunk>) chunks.push(chunk)
+    return chunks
+  }
+  const finished = (n: number, ...deltas: string[]) => [
+    ...messages(n, 'ask', 1, textChunks(...deltas)),
+    { n: n + deltas.length + 4, chunk: { type: 'finish', finishReason: 'stop' } },
+  ]
+
+  test('drops an answer that was finished and not stored', async () => {
+    engine = await startEngine(
+      page(finished(0, 'Wrong'), { streamNextOffset: '6' }),
+      page(
+        [
+          { n: 6, rollback: 0, step: 'ask', attempt: 1, reason: 'lost' },
+          ...finished(7, 'Right'),
+          { n: 13, end: 'succeeded' },
+        ],
+        { streamClosed: true },
+      ),
+    )
+    const chunks = await chunksOf()
+    expect(types(chunks).filter(type => ['reset-step', 'start-step', 'finish'].includes(type))).toEqual([
+      'start-step',
+      'reset-step',
+      'finish',
+    ])
+    expect(chunks.at(-1)).toEqual({ type: 'finish', finishReason: 'stop' })
+  })
+
+  test('ends where another step begins, in a run that gives several answers', async () => {
+    engine = await startEngine(
+      page([...finished(0, 'One'), ...messages(6, 'ask:1', 1, textChunks('Two'))], { streamNextOffset: '11' }),
+    )
+    expect(types(await chunksOf())).toEqual([
+      'start',
+      'start-step',
+      'text-start',
+      'text-delta',
+      'text-end',
+      'finish-step',
+      'finish',
+    ])
+  })
+
+  test('makes a step of the message of each step that writes', async () => {
+    const output = (toolCallId: string) => ({ type: 'tool-output-available', toolCallId, output: 1 })
+    engine = await startEngine(
+      page([
+        ...messages(0, 'ask', 1, textChunks('Hm')),
+        { n: 5, chunk: output('a'), step: 'tool', attempt: 1 },
+        { n: 6, rollback: 5, step: 'tool', attempt: 1, reason: 'lost' },
+        { n: 7, chunk: output('a'), step: 'tool', attempt: 1 },
+        { n: 8, end: 'succeeded' },
+      ]),
+    )
+    expect(types(await chunksOf()).slice(-6)).toEqual([
+      'finish-step',
+      'start-step',
+      'tool-output-available',
+      'reset-step',
+      'tool-output-available',
+      'finish',
+    ])
+  })
+
+  test('ends with the error of a run that has failed', async () => {
+    engine = await startEngine(page([{ n: 0, end: 'failed' }]), {
+      status: 200,
+      body: { status: 'failed', error: { message: 'the budget of tokens is exceeded' } },
+    })
+    expect((await chunksOf()).at(-1)).toEqual({ type: 'error', errorText: 'the budget of tokens is exceeded' })
+  })
+
+  test('says when its connection is open', async () => {
+    engine = await startEngine({ status: 503, body: {} })
+    const live: boolean[] = []
+    const bare = new PerdureChatTransport({
+      url: engine.url,
+      send: async () => ({ runId: 'run_1', token: 'to.ken' }),
+      onLive: isLive => live.push(isLive),
+    })
+    await expect(shown(await bare.sendMessages({ ...asked, abortSignal: undefined }))).rejects.toThrow('503')
+    expect(live).toEqual([false])
+  })
+
   test.each([
     { end: 'failed', last: { type: 'error', errorText: 'The run has failed' } },
     { end: 'cancelled', last: { type: 'abort', reason: 'The run was cancelled' } },
     { end: 'succeeded', last: { type: 'finish' } },
   ])('ends with a run that has $end', async ({ end, last }) => {
     engine = await startEngine(page([{ n: 0, end }], { streamClosed: true }))
-    const stream = await transport().sendMessages({ ...asked, abortSignal: undefined })
-    const chunks = []
-    for await (const chunk of stream as unknown as AsyncIterable<UIMessageChunk>) chunks.push(chunk)
-    expect(chunks).toEqual([{ type: 'start', messageId: 'run_1' }, last])
+    expect(await chunksOf()).toEqual([{ type: 'start', messageId: 'run_1' }, last])
   })
 
   test('fails with the refusal of the engine', async () => {

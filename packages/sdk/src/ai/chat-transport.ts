@@ -1,6 +1,6 @@
 // The chat of the AI SDK over output streams: a `ChatTransport` whose answers are streams of runs. Runs in browsers.
 
-import { readRunStream } from '@perdure/client/internal'
+import { readRunError, readRunStream, untilStored } from '@perdure/client/internal'
 import type { StreamMessage } from '@perdure/protocol'
 import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai'
 
@@ -26,6 +26,10 @@ export interface PerdureChatTransportOptions<Message extends UIMessage = UIMessa
   readonly send: (options: SendOptions<Message>) => Promise<ChatRun>
   /** Finds the run of the answer that may be under way, after a reload of the page; null if none is. Default: none is. */
   readonly reconnect?: (options: ReconnectOptions<Message>) => Promise<ChatRun | null>
+  /**
+   * Called when a connection to the engine has opened, and when one has failed. The transport reconnects by itself, with growing pauses.
+   */
+  readonly onLive?: (isLive: boolean) => void
   /** Default: the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch
 }
@@ -57,8 +61,8 @@ export class PerdureChatTransport<Message extends UIMessage = UIMessage> impleme
   #answer(run: ChatRun, abortSignal: AbortSignal | undefined): ReadableStream<UIMessageChunk> {
     const stopping = new AbortController()
     const signal = abortSignal ? AbortSignal.any([abortSignal, stopping.signal]) : stopping.signal
-    const { url, stream = 'chat', fetch } = this.#options
-    const chunks = uiChunks(run, { url, stream, signal, fetch })
+    const { url, stream = 'chat', fetch, onLive } = this.#options
+    const chunks = uiChunks(run, { url, stream, signal, fetch, onLive })
     return new ReadableStream({
       async pull(controller) {
         try {
@@ -74,12 +78,17 @@ export class PerdureChatTransport<Message extends UIMessage = UIMessage> impleme
   }
 }
 
+/** How the answer is read. */
 interface Followed {
   url: string
   stream: string
   fetch: typeof globalThis.fetch | undefined
   signal: AbortSignal
+  onLive: ((isLive: boolean) => void) | undefined
 }
+
+/** The stream of one run, from an offset on. */
+type RunStream = Followed & ChatRun & { offset: string }
 
 /** Yields the chunks of one answer, over all runs that the run continues as. */
 async function* uiChunks({ runId, token, offset = '-1' }: ChatRun, options: Followed): AsyncGenerator<UIMessageChunk> {
@@ -87,47 +96,106 @@ async function* uiChunks({ runId, token, offset = '-1' }: ChatRun, options: Foll
   yield { type: 'start', messageId: offset === '-1' ? runId : `${runId}:${offset}` }
   let at: { runId: string; offset: string } | undefined = { runId, offset }
   while (at) {
-    const from: { runId: string; offset: string } = at
+    const run: RunStream = { ...options, ...at, token }
     at = undefined
-    for await (const messages of readRunStream({ ...options, ...from, token })) {
+    for await (const messages of untilOver(run, answer)) {
       for (const message of messages) {
-        if ('end' in message && message.continuedAs !== undefined) at = { runId: message.continuedAs, offset: '-1' }
-        else yield* answer.chunksOf(message, from.runId)
+        if ('end' in message && message.end === 'failed') {
+          yield { type: 'error', errorText: (await readRunError(run)) ?? 'The run has failed' }
+          return
+        }
+        yield* answer.chunksOf(message, run.runId)
         if (answer.isOver) return
+        if ('end' in message && message.continuedAs !== undefined) at = { runId: message.continuedAs, offset: '-1' }
       }
     }
+  }
+  if (answer.finish) yield answer.finish
+}
+
+/** Yields the messages of a run until it has ended, or until its finished answer is stored (docs/decisions/0065-the-end-of-a-chat-message.md). */
+async function* untilOver(run: RunStream, answer: Answer): AsyncGenerator<readonly StreamMessage[]> {
+  const leaving = new AbortController()
+  const signal = AbortSignal.any([run.signal, leaving.signal])
+  const reading = readRunStream<UIMessageChunk>({ ...run, signal })
+  try {
+    for (;;) {
+      const next = reading.next()
+      const { value, done } = await (answer.finish ? orStored(next, { ...run, next: answer.next }) : next)
+      if (done) return
+      yield value
+    }
+  } finally {
+    leaving.abort()
+    reading.return().catch(() => {})
+  }
+}
+
+type Batch = IteratorResult<readonly StreamMessage[], void>
+
+/** The next messages, or the end if what was read before is stored for good. */
+async function orStored(next: Promise<Batch>, read: RunStream & { next: number }): Promise<Batch> {
+  const stopping = new AbortController()
+  const stored = untilStored({ ...read, signal: AbortSignal.any([read.signal, stopping.signal]) })
+  try {
+    return await Promise.race([next, stored.then((): Batch => ({ done: true, value: undefined }))])
+  } finally {
+    stopping.abort()
+    for (const lost of [next, stored]) lost.catch(() => {})
   }
 }
 
 /** Turns messages of a stream into chunks of the user interface. */
 class Answer {
   isOver = false
-  /** The step that the newest part of the answer is of, and the run of that step. */
+  /** The end of the answer, which counts once its step is stored. */
+  finish: UIMessageChunk | undefined
+  /** Number of the next message. */
+  next = 0
+  /** Step of the newest message, with its run. */
   #step: string | undefined
-  /** The newest step was withdrawn, and its begin was not. */
-  #isReset = false
+  /** Step of the newest part of the answer. */
+  #shownStep: string | undefined
+  /** Step of `finish`. */
+  #finishStep: string | undefined
 
   chunksOf(message: StreamMessage, runId: string): UIMessageChunk[] {
-    if ('end' in message) return [this.#ended(message.end)]
-    if ('rollback' in message) return this.#withdrawn(`${runId} ${message.step}`)
-    const chunk = message.chunk as UIMessageChunk
+    this.next = message.n + 1
+    if ('end' in message) return this.#ended(message)
     if (message.step !== undefined) this.#step = `${runId} ${message.step}`
-    if (typeof chunk?.type !== 'string') return []
-    const isRepeated = chunk.type === 'start-step' && this.#isReset
-    this.#isReset = false
-    this.isOver = chunk.type === 'finish'
-    return isRepeated ? [] : [chunk]
+    if ('rollback' in message) return this.#withdrawn()
+    // Steps of a chat write one after the other: when another step writes, the step of `finish` is stored.
+    if (this.finish && this.#finishStep !== this.#step) return [this.#over(this.finish)]
+    return this.#shown(message.chunk as UIMessageChunk)
   }
 
-  #withdrawn(step: string): UIMessageChunk[] {
-    if (step !== this.#step || this.#isReset) return []
-    this.#isReset = true
-    return [{ type: 'reset-step' }]
+  /** Each step of the run is one step of the message, with or without a `start-step` of its own. */
+  #shown(chunk: UIMessageChunk): UIMessageChunk[] {
+    if (typeof chunk?.type !== 'string' || chunk.type === 'start-step') return []
+    if (chunk.type === 'finish') {
+      this.finish = chunk
+      this.#finishStep = this.#step
+      return []
+    }
+    if (this.#shownStep === this.#step) return [chunk]
+    this.#shownStep = this.#step
+    return [{ type: 'start-step' }, chunk]
   }
 
-  #ended(status: string): UIMessageChunk {
+  #withdrawn(): UIMessageChunk[] {
+    if (this.#finishStep === this.#step) this.finish = undefined
+    return this.#shownStep === this.#step ? [{ type: 'reset-step' }] : []
+  }
+
+  #ended({ end, continuedAs }: Extract<StreamMessage, { end: string }>): UIMessageChunk[] {
+    this.next = 0
+    if (continuedAs !== undefined) return this.finish ? [this.#over(this.finish)] : []
+    if (end === 'cancelled') return [this.#over({ type: 'abort', reason: 'The run was cancelled' })]
+    return [this.#over(this.finish ?? { type: 'finish' })]
+  }
+
+  #over(last: UIMessageChunk): UIMessageChunk {
     this.isOver = true
-    if (status === 'failed') return { type: 'error', errorText: 'The run has failed' }
-    return status === 'cancelled' ? { type: 'abort', reason: 'The run was cancelled' } : { type: 'finish' }
+    return last
   }
 }

@@ -46,7 +46,7 @@ const HELLO_ID = 'hello'
 const REGISTER_ID = 'register'
 const ENDING_ID = 'ending'
 /** Answer to an invoke that arrives while the runner closes: the engine retries it with another runner. */
-const ENDING_ANSWER = answerRefusal(503, 'The runner ends')
+const ENDING_ANSWER = answerRefusal(503, 'The runner is shutting down')
 
 export class Link implements Outlet {
   readonly #options: LinkOptions
@@ -101,7 +101,7 @@ export class Link implements Outlet {
     const late = delay(timeoutMs, undefined, { signal: deadline.signal }).catch(() => undefined)
     await Promise.race([passes.idle(this), late])
     deadline.abort()
-    passes.abandon(this, new Error('The runner ends'))
+    passes.abandon(this, new Error('The runner is shutting down'))
     this.#stopping.abort()
     clearTimeout(this.#awayTimer)
     this.#socket?.close()
@@ -207,7 +207,11 @@ export class Link implements Outlet {
     const features = fieldOf(payload, 'features')
     const knows = (feature: string) => Array.isArray(features) && features.includes(feature)
     if (socket.isProvenAsBefore && knows(SIGNATURE_FEATURE)) {
-      socket.fail(untrusted(`The engine signs for the host that is dialled, and did not: something removes ${PROOF}`))
+      socket.fail(
+        untrusted(
+          `The engine did not sign for the host that the runner dialled, although it can: something removes ${PROOF}`,
+        ),
+      )
       return
     }
     const heartbeatMs = fieldOf(payload, 'heartbeatMs')
@@ -260,7 +264,7 @@ export class Link implements Outlet {
     const { settings, passes } = this.#options
     const { awayTimeoutMs } = settings
     const timeoutMs = this.#ending ? Math.min(ENDING_AWAY_MS_MAX, awayTimeoutMs) : awayTimeoutMs
-    const reason = new Error(`The engine has been away for ${timeoutMs} ms`)
+    const reason = new Error(`The engine has been unreachable for ${timeoutMs} ms`)
     return setTimeout(() => passes.abandon(this, reason), timeoutMs).unref()
   }
 }

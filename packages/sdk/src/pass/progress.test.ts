@@ -85,7 +85,7 @@ test.each([
   [null, 'must be JSON, and not null'],
   [() => 1, 'cannot be stored as JSON'],
   [{ n: 1n }, 'BigInt'],
-  ['x'.repeat(16 * 1024 - 1), '16385 bytes of JSON, and may have 16384'],
+  ['x'.repeat(16 * 1024 - 1), '16385 bytes of JSON; the maximum is 16384'],
   ['€'.repeat(6000), '18002 bytes'],
 ])('the progress %s is left out with a warning, and the run goes on', async (value, problem) => {
   const { status, progress, logs } = await pass(({ ctx }) => {
@@ -95,16 +95,20 @@ test.each([
   expect(logs.map(({ level, scope, index }) => [level, scope, index])).toContainEqual(['warn', '@replay', 5])
   expect(logs[0]?.message).toContain('ctx.progress')
   expect(logs[0]?.message).toContain(problem)
-  expect(logs[0]?.message).toContain('the run goes on')
+  expect(logs[0]?.message).toContain('the run continues')
 })
 
 test.each<[string, Record<string, unknown>, string]>([
-  ['a value over 256 characters', { a: '😀'.repeat(257) }, '"a" has 257 characters, and may have 256'],
+  ['a value over 256 characters', { a: '😀'.repeat(257) }, '"a" has 257 characters; the maximum is 256'],
   ['a value that is no scalar', { a: [1] }, '"a" must be a string, a finite number'],
   ['a number that loses digits', { a: 2 ** 53 }, '"a" is beyond 2^53 - 1, where numbers lose digits'],
   ['a value that is no number', { a: Number.NaN }, '"a" must be a string, a finite number'],
-  ['a key with a space', { 'a b': 1 }, '"a b" is no key'],
-  ['one more than 32', Object.fromEntries(Array.from({ length: 32 }, (_, i) => [`a${i}`, i])), '"a31" is one more'],
+  ['a key with a space', { 'a b': 1 }, '"a b" is not a valid key'],
+  [
+    'one more than 32',
+    Object.fromEntries(Array.from({ length: 32 }, (_, i) => [`a${i}`, i])),
+    '"a31" exceeds the limit',
+  ],
 ])('the attribute with %s is left out with a warning, and the run goes on', async (_, attributes, problem) => {
   const reported = await pass(({ ctx }) => {
     ctx.attributes({ kept: 1, ...(attributes as Record<string, number>) })

@@ -129,12 +129,12 @@ function problemOfLimit(
   const step = `Step "${cutText(name, 100)}"`
   if (limit === undefined) return limitKey === undefined ? undefined : `${step}: limitKey has no effect without limit`
   if (!isText(limit, STEP_LIMIT_NAME_CHARS_MAX))
-    return `${step}: limit must be the name of a limit, a text of 1 to ${STEP_LIMIT_NAME_CHARS_MAX} characters`
+    return `${step}: limit must be the name of a limit, a string of 1 to ${STEP_LIMIT_NAME_CHARS_MAX} characters`
   if (limitKey !== undefined && !isText(limitKey, KEY_CHARS_MAX))
-    return `${step}: limitKey must be a text of 1 to ${KEY_CHARS_MAX} characters`
+    return `${step}: limitKey must be a string of 1 to ${KEY_CHARS_MAX} characters`
   return features.includes(STEP_LIMITS_FEATURE)
     ? undefined
-    : `${step}: this engine does not know limits of steps (${STEP_LIMITS_FEATURE})`
+    : `${step}: this engine does not support limits of steps (${STEP_LIMITS_FEATURE})`
 }
 
 function isText(value: unknown, charsMax: number): boolean {
@@ -144,10 +144,10 @@ function isText(value: unknown, charsMax: number): boolean {
 function problemOfRollback(id: StepId, rollback: unknown, features: readonly string[]): string | undefined {
   const step = `Step "${cutText(id.name, 100)}"`
   if (typeof rollback !== 'function') return `${step}: rollback must be a function`
-  if (!features.includes(CLEANUP_FEATURE)) return `${step}: this engine does not know rollbacks (${CLEANUP_FEATURE})`
+  if (!features.includes(CLEANUP_FEATURE)) return `${step}: this engine does not support rollbacks (${CLEANUP_FEATURE})`
   const { length } = rollbackNameOf(positionalStepId(id.name, id.use))
   if (length <= STEP_NAME_CHARS_MAX) return undefined
-  return `${step}: its name leaves no room for "rollback:" before it, of ${STEP_NAME_CHARS_MAX} characters in all`
+  return `${step}: with "rollback:" before it, its name is longer than ${STEP_NAME_CHARS_MAX} characters`
 }
 
 function isListOfNames(value: unknown): boolean {

@@ -190,7 +190,7 @@ export function createRunContext(environment: PassEnvironment): RunContext {
 /** @throws NonRetriableError if the engine does not know it, or the data is not JSON. */
 function continueAs({ ctx, middleware, eventName, pass }: PassEnvironment, data: unknown): Continuation {
   if (!ctx.features?.includes(CONTINUE_AS_FEATURE))
-    throw new NonRetriableError(`ctx.continueAs: this engine does not know it (${CONTINUE_AS_FEATURE})`)
+    throw new NonRetriableError(`ctx.continueAs: this engine does not support it (${CONTINUE_AS_FEATURE})`)
   const text = encodePayload(middleware.output(data, { kind: 'event', name: eventName }), 'The data of ctx.continueAs')
   return new Continuation(text, () => pass.waits.givenAtEnd({ withEvents: ctx.inbox === true }))
 }
@@ -213,7 +213,7 @@ function createCallback(environment: PassEnvironment, name: string, options: { t
   const id = pass.ids.next(name)
   const url = callbackUrlOf(ctx, id.hashedId)
   if (url === undefined)
-    throw new NonRetriableError(`Step "${name}": this engine does not know callbacks (${CALLBACKS_FEATURE})`)
+    throw new NonRetriableError(`Step "${name}": this engine does not support callbacks (${CALLBACKS_FEATURE})`)
   checkStepOptions(name, 'callback', options)
   const timeoutMs = options.timeout === undefined ? undefined : durationMs(name, options.timeout)
   let waited: Promise<unknown> | undefined
@@ -238,7 +238,7 @@ function waitForRun<Result>(
     checkStepOptions(name, 'waitForRun', options)
     const { runId, timeout } = options
     if (typeof runId !== 'string' || runId === '' || runId.length > NAME_CHARS_MAX)
-      throw new NonRetriableError(`Step "${name}": runId must be a text of 1 to ${NAME_CHARS_MAX} characters`)
+      throw new NonRetriableError(`Step "${name}": runId must be a string of 1 to ${NAME_CHARS_MAX} characters`)
     const timeoutMs = timeout === undefined ? undefined : durationMs(name, timeout)
     return encodeOpcode('WaitForRun', id, { runId, timeoutMs })
   })
@@ -259,7 +259,7 @@ function waitForSignal(
   const asked = { op: 'WaitForSignal', name, event: options?.signal, condition: undefined } as const
   const result = pass.step(name, 'WaitForSignal', id => {
     if (!ctx.features?.includes(SIGNALS_FEATURE))
-      throw new NonRetriableError(`Step "${name}": this engine does not know signals (${SIGNALS_FEATURE})`)
+      throw new NonRetriableError(`Step "${name}": this engine does not support signals (${SIGNALS_FEATURE})`)
     checkStepOptions(name, 'waitForSignal', options)
     const { timeout } = options
     return encodeOpcode('WaitForSignal', id, {
@@ -363,7 +363,7 @@ function waitFields({ ctx, pass, logs }: PassEnvironment, name: string, options:
   const match = eventMatch(name, options.match)
   const unknown = since === 'now' ? 'since: "now"' : match === undefined ? undefined : 'match'
   if (unknown !== undefined && !isOrdered)
-    throw new NonRetriableError(`Step "${name}": this engine does not know ${unknown} (${WAIT_ORDER_FEATURE})`)
+    throw new NonRetriableError(`Step "${name}": this engine does not support ${unknown} (${WAIT_ORDER_FEATURE})`)
   return {
     eventName: event,
     timeoutMs: options.timeout === undefined ? undefined : durationMs(name, options.timeout),

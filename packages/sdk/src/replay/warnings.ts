@@ -45,7 +45,7 @@ export function warn(logs: LogBuffer, { pass, memo, outcome }: { pass: Pass; mem
   const unawaited = pass.called.unawaited()
   if (unawaited.length > 0) {
     const steps = unawaited.length === 1 ? `Step ${list(unawaited)} was` : `Steps ${list(unawaited)} were`
-    const what = 'the handler returned without looking at the result, or noticing a failure'
+    const what = 'the handler returned without using the result or noticing a failure'
     const children = pass.called.unawaited(id => memo.opOf(id) === 'RunWorkflow' && !memo.hasSettled(id))
     write('unawaited', `${steps} never awaited: ${what}.${ofChildren(children)}`)
   }
@@ -91,7 +91,7 @@ export function warnOfLoss(logs: LogBuffer, { name, hashedId }: StepId, result: 
 /** Logs that the event loop was blocked while a callback ran. */
 export function warnOfBlock(logs: LogBuffer, { name, hashedId }: StepId, blockedMs: number): void {
   const what = `The event loop of the runner was blocked for at least ${Math.floor(blockedMs / 1000)} s while step "${name}" ran`
-  const message = `${what}: meanwhile no other run went on there. CPU-bound work belongs in a worker thread.`
+  const message = `${what}: no other run on it made progress meanwhile. CPU-bound work belongs in a worker thread.`
   logs.append({ name: `${BLOCK_SCOPE} ${name}`, stepId: hashedId, nextIndex: 0 }, { level: 'warn', message })
 }
 
@@ -103,8 +103,8 @@ export function warnOfStray(logs: LogBuffer, error: unknown): void {
 
 /** Logs that the event of a wait led to nothing, when the handler calls an equal wait: its function may have lost a race. */
 export function warnOfUselessEvent(logs: LogBuffer, name: string): void {
-  const what = `The event of the wait ${JSON.stringify(name)} led to nothing, and the next wait for it does not see that event`
-  const message = `${what}. If an async function around the wait has lost a race, hand the wait itself to Promise.race.`
+  const what = `The event of the wait ${JSON.stringify(name)} arrived but had no effect, and the next wait for it does not see that event`
+  const message = `${what}. If an async function around the wait has lost a race, pass the wait itself to Promise.race.`
   logs.append({ name: WARNING_SCOPE, nextIndex: POSITIONS.useless }, { level: 'warn', message })
 }
 
@@ -116,7 +116,7 @@ export function warnOfLate(logs: LogBuffer, message: string): void {
 /** Logs that the engine does not know attributes and progress, and so stores none. */
 export function warnOfUnknownReport(logs: LogBuffer): void {
   const message =
-    'This engine does not know attributes and progress of runs: ctx.attributes and ctx.progress have no effect.'
+    'This engine does not support attributes and progress of runs: ctx.attributes and ctx.progress have no effect.'
   logs.append({ name: WARNING_SCOPE, nextIndex: POSITIONS.unknownReport }, { level: 'warn', message })
 }
 
@@ -124,14 +124,14 @@ export function warnOfUnknownReport(logs: LogBuffer): void {
 export function warnOfDroppedChunks(logs: LogBuffer, isKnown: boolean): void {
   const reason = isKnown
     ? 'This runner does not know where its engine is'
-    : `This engine does not know output streams (${STREAMS_FEATURE})`
-  const message = `${reason}: the chunks that the run writes are dropped, and it goes on.`
+    : `This engine does not support output streams (${STREAMS_FEATURE})`
+  const message = `${reason}: the chunks that the run writes are dropped, and the run continues.`
   logs.append({ name: WARNING_SCOPE, nextIndex: POSITIONS.streams }, { level: 'warn', message })
 }
 
 /** Logs that a part of a report about the run was not allowed, and left out. */
 export function warnOfReport(logs: LogBuffer, kind: 'progress' | 'attributes', problem: string): void {
-  const message = `${problem}. It was left out, and the run goes on.`
+  const message = `${problem}. It was left out, and the run continues.`
   logs.append({ name: WARNING_SCOPE, nextIndex: POSITIONS[kind] }, { level: 'warn', message })
 }
 
@@ -143,7 +143,7 @@ const BLOCK_SCOPE = '@blocked'
 
 const REASON =
   'Its code has changed since they were stored (a step was renamed, removed or moved), or its path depends on ' +
-  'something outside of steps (time, randomness, I/O, shared state).'
+  'something outside steps (time, randomness, I/O, shared state).'
 
 /** Lists the uncalled steps. The memo has only hashed ids, so a step is named only if this process has seen its name. */
 function counted(uncalled: readonly UncalledStep[], storedCount: number): string {

@@ -53,7 +53,7 @@ export class RunReport {
     if (text instanceof Error) return text.message
     if (text === undefined || text === 'null') return 'ctx.progress: the value must be JSON, and not null'
     if (exceeds(text, PROGRESS_BYTES_MAX))
-      return `ctx.progress: the value has ${byteLength(text)} bytes of JSON, and may have ${PROGRESS_BYTES_MAX}`
+      return `ctx.progress: the value has ${byteLength(text)} bytes of JSON; the maximum is ${PROGRESS_BYTES_MAX}`
     if (this.#isKnown) this.#progress = text
     return undefined
   }
@@ -93,7 +93,7 @@ export class RunReport {
     if (this.#attributes.has(key)) return undefined
     const set = value === null ? 0 : [...this.#attributes.values()].filter(one => one !== null).length
     if (set < ATTRIBUTES_MAX && this.#attributes.size < 2 * ATTRIBUTES_MAX) return undefined
-    return `${JSON.stringify(key)} is one more than the ${ATTRIBUTES_MAX} attributes of a run`
+    return `${JSON.stringify(key)} exceeds the limit of ${ATTRIBUTES_MAX} attributes for one run`
   }
 }
 
@@ -121,13 +121,13 @@ export function attributesProblem(attributes: unknown): string | undefined {
 function attributeProblem(key: string, value: unknown): string | undefined {
   const shown = JSON.stringify(cutText(key, ATTRIBUTE_KEY_CHARS_MAX, '…'))
   if (!KEY.test(key))
-    return `${shown} is no key: it must have 1 to ${ATTRIBUTE_KEY_CHARS_MAX} letters, digits, _, . or -`
+    return `${shown} is not a valid key: it must have 1 to ${ATTRIBUTE_KEY_CHARS_MAX} letters, digits, _, . or -`
   if (value === null || typeof value === 'boolean') return
   if (typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER) return
   if (typeof value === 'bigint' || (typeof value === 'number' && Number.isFinite(value)))
     return `${shown} is beyond 2^53 - 1, where numbers lose digits: set it as a string`
   if (typeof value !== 'string') return `${shown} must be a string, a finite number, a boolean, or null to remove it`
   if (value.length > ATTRIBUTE_VALUE_CHARS_MAX && [...value].length > ATTRIBUTE_VALUE_CHARS_MAX)
-    return `${shown} has ${[...value].length} characters, and may have ${ATTRIBUTE_VALUE_CHARS_MAX}`
+    return `${shown} has ${[...value].length} characters; the maximum is ${ATTRIBUTE_VALUE_CHARS_MAX}`
   return undefined
 }

@@ -31,12 +31,12 @@ export class Spent {
   /** Throws a NonRetriableError, and adds nothing, if an amount or a name is not allowed or the engine does not count. */
   add(amounts: Amounts): void {
     if (!this.#features.includes(BUDGETS_FEATURE))
-      throw this.#refusal(`this engine does not know it (${BUDGETS_FEATURE})`)
+      throw this.#refusal(`this engine does not support it (${BUDGETS_FEATURE})`)
     if (typeof amounts !== 'object' || amounts === null)
       throw this.#refusal('takes an object of numbers, such as { usd: 0.013 }')
     const sums = new Map(this.#amounts)
     for (const [name, amount] of Object.entries(amounts)) sums.set(name, this.#sum(name, amount))
-    if (sums.size > BUDGET_NAMES_MAX) throw this.#refusal(`an attempt may have ${BUDGET_NAMES_MAX} names at most`)
+    if (sums.size > BUDGET_NAMES_MAX) throw this.#refusal(`an attempt may have at most ${BUDGET_NAMES_MAX} names`)
     this.#amounts = sums
   }
 
@@ -56,8 +56,7 @@ export class Spent {
   }
 
   #sum(name: string, amount: unknown): number {
-    if (RESERVED.includes(name))
-      throw this.#refusal(`"${name}" is not a name to spend: the engine counts steps and runs`)
+    if (RESERVED.includes(name)) throw this.#refusal(`"${name}" cannot be spent: the engine counts steps and runs`)
     if (!NAME.test(name))
       throw this.#refusal(
         `the name ${JSON.stringify(name)} must be 1 to ${ATTRIBUTE_KEY_CHARS_MAX} letters, digits, "_", "." or "-"`,

@@ -125,10 +125,3 @@ export async function startElysiaOnNode(app: AnyElysia, port = 0): Promise<Liste
   }
   return { url: `http://127.0.0.1:${(node.address() as AddressInfo).port}`, close }
 }
-
-/** A port that nothing listens on. */
-export async function freePort(): Promise<number> {
-  const { url, close } = await listen(() => undefined)
-  await close()
-  return Number(new URL(url).port)
-}

@@ -9,17 +9,10 @@ import { createAdaptorServer as v1_19 } from 'hono-node-server-1.19'
 import { createAdaptorServer as v1_19_11 } from 'hono-node-server-1.19.11'
 import { createAdaptorServer as v2_0 } from 'hono-node-server-2.0'
 import { createAdaptorServer as v2_1_1 } from 'hono-node-server-2.1.1'
+import { freePort } from '../../../../test/kit/servers/free-port.ts'
 import { adapterContract } from './adapter-contract.testkit.ts'
 import { perdure as elysiaPlugin } from './elysia.ts'
-import {
-  express4,
-  freePort,
-  mountExpress,
-  mountFastify,
-  mountHono,
-  onNodeServer,
-  startElysiaOnNode,
-} from './mounts.testkit.ts'
+import { express4, mountExpress, mountFastify, mountHono, onNodeServer, startElysiaOnNode } from './mounts.testkit.ts'
 
 const NODE_SERVERS = { '1.13': v1_13, '1.19.11': v1_19_11, '1.19': v1_19, '2.0': v2_0, '2.1.1': v2_1_1, newest }
 

@@ -18,7 +18,10 @@ import { readerOf } from './source.ts'
 
 /** Bytes that wait and are under way, above which `write` waits. */
 const BUFFER_BYTES_MAX = 1024 * 1024
-/** Chunks that come within this time are sent together, unless they have more bytes. */
+/**
+ * Chunks that come within this time are sent together, unless they have more bytes. All streams of the process send at the same moments:
+ * their appends leave in one write to the socket, and the engine stores them with one commit.
+ */
 const GATHER_MS = 5
 const GATHER_BYTES = 16 * 1024
 /** How long the engine may take to acknowledge something of what is under way. */
@@ -148,7 +151,7 @@ export class StepStream implements OutputStream {
     if (text === undefined) throw new NonRetriableError(`${what} cannot be stored as JSON: it is undefined`)
     const bytes = byteLength(text)
     if (bytes > STREAM_CHUNK_BYTES_MAX)
-      throw new StreamLimitError(`${what} has ${bytes} bytes of JSON, and may have ${STREAM_CHUNK_BYTES_MAX}`)
+      throw new StreamLimitError(`${what} has ${bytes} bytes of JSON; the maximum is ${STREAM_CHUNK_BYTES_MAX}`)
     if (this.#written === STREAM_CHUNKS_MAX) throw this.#limit(`a stream has at most ${STREAM_CHUNKS_MAX} chunks`)
     if (this.#writtenBytes + bytes > STREAM_BYTES_MAX)
       throw this.#limit(`a stream has at most ${STREAM_BYTES_MAX} bytes of JSON`)
@@ -163,7 +166,7 @@ export class StepStream implements OutputStream {
     this.#waitingBytes += bytes
     if (this.#isHeld) return
     if (this.#waitingBytes >= GATHER_BYTES) this.#send()
-    else this.#gathering ??= setTimeout(() => this.#send(), GATHER_MS)
+    else this.#gathering ??= setTimeout(() => this.#send(), untilNextMoment())
   }
 
   /** Sends what waits, as far as the engine has acknowledged enough. */
@@ -268,6 +271,10 @@ export class StepStream implements OutputStream {
   #limit(problem: string): StreamLimitError {
     return new StreamLimitError(this.#about(problem))
   }
+}
+
+function untilNextMoment(): number {
+  return GATHER_MS - (Math.floor(performance.now()) % GATHER_MS)
 }
 
 /** A failure of the whole stream is the failure of its step, too, so it is no unhandled rejection where nothing awaits the write. */

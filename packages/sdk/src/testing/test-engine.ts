@@ -152,7 +152,7 @@ export class TestEngine implements AsyncDisposable {
   async advanceTo(time: Date | number | string): Promise<void> {
     const ms = typeof time === 'number' ? time : new Date(time).getTime()
     if (Number.isNaN(ms)) throw new TypeError(`Not a time: ${String(time)}`)
-    if (isInsideWorkflow()) throw new TestingError('Code of a workflow cannot move the time it runs in')
+    if (isInsideWorkflow()) throw new TestingError('The code of a workflow cannot advance the time of its engine')
     if (ms < this.#host.clock.now())
       throw new TestingError(`It is ${this.now().toISOString()}: time does not run backwards`)
     await this.#host.advanceTo(ms)
@@ -222,7 +222,7 @@ export class TestEngine implements AsyncDisposable {
 
   /** Starts another engine on the same store. If the engine still runs, it crashes first. */
   async restart(): Promise<void> {
-    if (isInsideWorkflow()) throw new TestingError('Code of a workflow can crash the engine, not restart it')
+    if (isInsideWorkflow()) throw new TestingError('The code of a workflow can crash the engine but not restart it')
     this.#host.crash()
     await this.#host.start([], this.#webhooks)
   }
@@ -295,7 +295,9 @@ function triggerOf({ name, registration: { triggers } }: Workflow<never, unknown
   const events = triggers.flatMap(({ event }) => event ?? []).filter(event => !event.startsWith(ENGINE_EVENT_PREFIX))
   const exact = events.find(event => !event.endsWith('*'))
   if (exact !== undefined || events.length === 0) return exact
-  throw new TestingError(`No trigger of workflow "${name}" names a whole event: start it with {event: '...'}`)
+  throw new TestingError(
+    `No trigger of workflow "${name}" names an event without a wildcard: start it with {event: '...'}`,
+  )
 }
 
 /** Explains why an event started no run, from the workflow's entry in the engine's reply. */

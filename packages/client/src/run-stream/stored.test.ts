@@ -1,0 +1,41 @@
+// When what a stream shows is stored for good, against a server by a script.
+
+import { expect, test } from 'vitest'
+import { json, openServer, refused } from '../server.testkit.ts'
+import { readRunError, untilStored } from './stored.ts'
+
+const read = { runId: 'run_1', stream: 'answer', token: 'pdt_1' }
+
+test('a run that is parked has stored its steps, once no message follows', async () => {
+  const parked = json({ status: 'waiting', waitingFor: { kind: 'signal', stepName: 'next' } })
+  const { url, seen } = await openServer(
+    refused(503, 'unavailable'),
+    parked,
+    json([{ n: 7, rollback: 0 }]),
+    parked,
+    json([]),
+  )
+  await untilStored({ ...read, url, next: 7 })
+  const messages = '/runs/run_1/streams/answer?offset=0000000000000007'
+  expect(seen.map(({ path }) => path)).toEqual(['/runs/run_1', '/runs/run_1', messages, '/runs/run_1', messages])
+  expect(seen.at(-1)?.headers.authorization).toBe('Bearer pdt_1')
+})
+
+test.each([
+  ['running', undefined],
+  ['queued', { kind: 'runner' }],
+  ['waiting', { kind: 'retry' }],
+  ['paused', { kind: 'failure' }],
+  ['paused', undefined],
+])('a run that is %s for %j may still lose a step', async (status, waitingFor) => {
+  const stopping = new AbortController()
+  const { url, seen } = await openServer(json({ status, waitingFor }), () => stopping.abort(new Error('enough')))
+  await expect(untilStored({ ...read, url, next: 7, signal: stopping.signal })).rejects.toThrow('enough')
+  expect(seen.map(({ path }) => path)).toEqual(['/runs/run_1', '/runs/run_1'])
+})
+
+test('the error of a run is read if an engine answers', async () => {
+  const { url } = await openServer(json({ status: 'failed', error: { message: 'no card' } }), refused(500, 'internal'))
+  expect(await readRunError({ ...read, url })).toBe('no card')
+  expect(await readRunError({ ...read, url })).toBeUndefined()
+})
