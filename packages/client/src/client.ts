@@ -4,9 +4,9 @@ import { DEFAULT_ENGINE_URL } from '@perdure/protocol/portable'
 import { PerdureError } from './errors/call-errors.ts'
 import type { JsonCodec } from './http/exchange.ts'
 import type { StreamSettings } from './http/stream.ts'
-import { createOperations } from './operations.ts'
 import { type OptionNames, refuseUnknownOptions } from './schema/known-options.ts'
 import { type RunMethods, runMethodsOf } from './send.ts'
+import { createAllOperations } from './streams.ts'
 import type { OperationMethods } from './types.ts'
 import type { ValueMiddleware } from './values/middleware.ts'
 import { checkMiddleware, ValueChain } from './values/value-chain.ts'
@@ -75,7 +75,7 @@ export function createClient(options: ClientOptions = {}): Client {
   refuseUnknownOptions('createClient: stream', options.stream ?? {}, STREAM_OPTIONS)
   const { app, timeoutMs = RUN_TIMEOUT_MS, middleware } = options
   checkMiddleware(middleware, 'The client')
-  const operations = createOperations({ ...options, json: withRefusal(options.json ?? JSON) })
+  const operations = createAllOperations({ ...options, json: withRefusal(options.json ?? JSON) })
   return { ...operations, ...runMethodsOf({ operations, app, timeoutMs, middleware: new ValueChain(middleware) }) }
 }
 

@@ -29,7 +29,7 @@ export interface WorkflowRef<Output = unknown, Sent = unknown> {
 export interface StartOptions {
   /** Id of the run: `run_` and 8 to 64 letters, digits, `_` or `-`. With it the call can be repeated: a repeat starts nothing. */
   runId?: string
-  /** Among the live runs of the workflow a key is there once. It is free again after the end of its run. At most 256 characters. */
+  /** A workflow has at most one live run with a key. The key is free again after the run ends of its run. At most 256 characters. */
   key?: string
   /**
    * Decides about a start while a run with the `key` is live: `use` (default) gives the handle of that run, `refuse` rejects with an `ApiError` of
@@ -136,7 +136,7 @@ export function starter(engine: Engine) {
     refuseUnknownOptions('start', options, START_OPTIONS)
     const { runId, key, ifRunning, attributes, app = engine.app } = options
     const name = typeof workflow === 'string' ? workflow : workflow.name
-    if (app === undefined) throw new TypeError(`start("${name}") needs \`app\`, of the call or of the client`)
+    if (app === undefined) throw new TypeError(`start("${name}") needs \`app\`, in the call or in createClient`)
     const sent = engine.middleware.output(input, { kind: 'event', name })
     const body: StartRun = {
       input: sent,

@@ -14,7 +14,11 @@ type ReplyKind<Op extends Operation> = Op['reply'] extends { stream: true }
 export const ROUTES = {
   listRuns: 'GET /runs pages',
   getRunStats: 'GET /runs/stats',
+  listViews: 'GET /views',
+  putView: 'PUT /views/{id}',
+  deleteView: 'DELETE /views/{id}',
   listErrors: 'GET /errors',
+  setErrorState: 'PUT /errors/{fingerprint}/state',
   getRunSeries: 'GET /runs/series',
   getWorkflowStats: 'GET /workflows/stats',
   getRunFacets: 'GET /runs/facets',

@@ -44,7 +44,7 @@ export async function* follow(
   for (let failures = 0; ; failures++) {
     const { url } = engines
     const request = source.request(last?.seq)
-    let failure: unknown = new ConnectionError(addressOf(engines, request), 'the stream ended again and again')
+    let failure: unknown = new ConnectionError(addressOf(engines, request), 'the stream kept ending')
     let openedAt = Number.POSITIVE_INFINITY
     const onOpen = () => {
       everOpen = true

@@ -270,9 +270,9 @@ test('middleware wraps the cleanup, the replay in it, and each rollback', async 
 })
 
 test.each([
-  ['Step "s": this engine does not know rollbacks (cleanup)', [], { rollback: () => {} }, 's'],
+  ['Step "s": this engine does not support rollbacks (cleanup)', [], { rollback: () => {} }, 's'],
   ['Step "s": rollback must be a function', features, { rollback: true as never }, 's'],
-  ['leaves no room for "rollback:" before it, of 1024 characters in all', features, undo(''), 'x'.repeat(1016)],
+  ['with "rollback:" before it, its name is longer than 1024 characters', features, undo(''), 'x'.repeat(1016)],
 ] as const)('%s', async (message, known, options, name) => {
   const workflow = createWorkflow({ name: 'flow' }, ({ step }) => step.run(name, () => 1, options))
   const { status, error, opcodes } = await new TestRun(workflow, { ctx: { features: [...known] } }).pass()
@@ -286,7 +286,7 @@ test('a workflow with onCancel says so, and needs an engine that knows it', asyn
   const { status, error } = await new TestRun(workflow).pass()
   expect({ status, message: error?.message }).toEqual({
     status: 400,
-    message: 'Workflow "flow": this engine does not know onCancel (cleanup)',
+    message: 'Workflow "flow": this engine does not support onCancel (cleanup)',
   })
   expect(await new TestRun(workflow, { ctx }).drive()).toMatchObject({ status: 200 })
 })

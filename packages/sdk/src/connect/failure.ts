@@ -75,7 +75,7 @@ const WITHOUT_UPGRADE = /must be an upgrade/
 
 function upgradeRemedy({ status, body }: ForeignAnswer): string {
   if (WITHOUT_UPGRADE.test(body) || status === 426 || status === 501) {
-    return ' A proxy in front of the engine drops the upgrade: let it pass the headers Upgrade and Connection, over HTTP/1.1'
+    return ' A proxy in front of the engine drops the upgrade: it must forward the headers Upgrade and Connection, over HTTP/1.1'
   }
   return foreignRemedy(status)
 }

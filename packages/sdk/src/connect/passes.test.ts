@@ -91,7 +91,7 @@ test('a cancelled pass rejects its checkpoints and drops its result', async () =
   passes.cancel('i1')
   await expect(open).rejects.toThrow('The engine cancelled the invoke')
   expect(pass.options.cancellation?.cancelled).toBe(true)
-  await expect(pass.options.checkpoint?.(report)).rejects.toThrow('The invoke is over')
+  await expect(pass.options.checkpoint?.(report)).rejects.toThrow('The invoke has ended')
   await pass.end()
   expect(sent).toHaveLength(1)
   expect(passes.unacknowledged(outlet)).toEqual([])

@@ -68,7 +68,7 @@ export class Passes {
   /** Starts a pass, whose result is sent by `outlet`. A pass with the same id is cancelled and its result dropped. */
   start(id: string, request: unknown, outlet: Outlet, checkpoints: boolean): void {
     const earlier = this.#running.get(id)
-    if (earlier) this.#stop(earlier, new Error('The engine gave the id of this invoke to another one'))
+    if (earlier) this.#stop(earlier, new Error('The engine reused the id of this invoke'))
     this.acknowledged(id)
     const pass: PassUnderWay = {
       id,
@@ -179,7 +179,7 @@ export class Passes {
   #checkpoint(pass: PassUnderWay, report: CheckpointReport): Promise<CheckpointReceipt> {
     const seq = ++pass.checkpointCount
     const frame = checkpointText(pass.id, seq, report)
-    if (!this.#runs(pass)) return Promise.reject(new Error('The invoke is over'))
+    if (!this.#runs(pass)) return Promise.reject(new Error('The invoke has ended'))
     // If the pass has ended, nobody awaits the receipt.
     const receipt = deferred<CheckpointReceipt>()
     pass.checkpoints.set(seq, { frame, ...receipt })

@@ -150,7 +150,7 @@ describe('a lost connection', () => {
     engine.last.invoke('i1', 'held')
     await until(() => started.includes('held'))
     await engine.close()
-    await until(() => started.includes('aborted: The engine has been away for 20 ms'))
+    await until(() => started.includes('aborted: The engine has been unreachable for 20 ms'))
   })
 })
 
@@ -174,7 +174,7 @@ describe('the end', () => {
       ['i1', 206],
     ])
     await until(() => engine.last.closed)
-    expect(engine.last.closed).toEqual({ code: 1000, reason: 'the runner ends' })
+    expect(engine.last.closed).toEqual({ code: 1000, reason: 'the runner is shutting down' })
     expect(started).toEqual(['held'])
     expect(runner.connected).toBe(false)
     expect(engine.connections).toHaveLength(1)
@@ -207,7 +207,7 @@ describe('the end', () => {
     engine.last.invoke('i1', 'held')
     await until(() => started.includes('held'))
     await runner.close()
-    expect(started).toEqual(['held', 'aborted: The runner ends'])
+    expect(started).toEqual(['held', 'aborted: The runner is shutting down'])
   })
 
   test('comes with a signal, unless the option is off, and removes its listeners', async () => {

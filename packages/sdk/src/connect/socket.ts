@@ -146,7 +146,7 @@ export class EngineSocket {
 
   /** Starts the closing handshake. If the engine does not answer it, the socket is terminated. */
   close(): void {
-    this.#socket.close(1000, 'the runner ends')
+    this.#socket.close(1000, 'the runner is shutting down')
     this.#closeTimer ??= setTimeout(() => this.#socket.terminate(), CLOSE_MS_MAX)
   }
 

@@ -53,7 +53,7 @@ function settled(step: PromiseLike<unknown>): PromiseLike<PromiseSettledResult<u
 function concurrencyOf(name: string, given: unknown): number {
   if (given === undefined) return Number.POSITIVE_INFINITY
   if (Number.isInteger(given) && (given as number) >= 1) return given as number
-  throw refusal(name, `concurrency must be an integer from 1 on, not ${kindOf(given)}`)
+  throw refusal(name, `concurrency must be an integer of at least 1, not ${kindOf(given)}`)
 }
 
 function settleOf(name: string, given: unknown): boolean {

@@ -130,7 +130,7 @@ test('the first item that fails ends a map: others are aborted, and none begins,
 
 test.each([
   ['items', 5, undefined, 'Step "item": map: the items must be an array, not 5'],
-  ['a bound', [], { concurrency: 0 }, 'Step "item": map: concurrency must be an integer from 1 on, not 0'],
+  ['a bound', [], { concurrency: 0 }, 'Step "item": map: concurrency must be an integer of at least 1, not 0'],
   ['settle', [], { settle: 'yes' }, 'Step "item": map: settle must be true or false, not a string'],
   ['an option', [], { limits: 2 }, 'limits'],
 ])('a map refuses a wrong value of %s', async (_, items, options, message) => {

@@ -75,7 +75,7 @@ export class PassTimeoutError extends Error {
 }
 
 const REMEDY =
-  'give the workflow a longer timeouts.invoke (or set ENGINE_INVOKE_TIMEOUT), make several steps of the work, and end it by `signal`'
+  'give the workflow a longer timeouts.invoke (or set ENGINE_INVOKE_TIMEOUT), split the work into several steps, and stop it by `signal`'
 
 function subjectOf(stepNames: readonly string[], after: string | undefined): string {
   const names = stepNames.slice(0, NAMES_MAX).map(name => JSON.stringify(name))

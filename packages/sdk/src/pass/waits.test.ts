@@ -184,7 +184,7 @@ describe('a match', () => {
 
   test('is refused for an engine that does not know it: it would wait for any event', async () => {
     const run = runOf(({ step }) => step.waitForEvent('one', { event: 'go', match: 'data.id' }))
-    const message = expect.stringContaining('does not know match (wait-order)')
+    const message = expect.stringContaining('does not support match (wait-order)')
     expect(await run.pass()).toMatchObject({ status: 400, error: { message } })
   })
 })
@@ -194,7 +194,7 @@ test('a wait since now says so', async () => {
   expect(opcodes[0]).toMatchObject({ since: 'now' })
 })
 
-describe('an event that led to nothing', () => {
+describe('an event that had no effect', () => {
   const lines = async (race: (step: StepTools) => Promise<unknown>) => {
     const run = runOf(
       async ({ step }) => {
@@ -209,7 +209,7 @@ describe('an event that led to nothing', () => {
     run.settle('more', { data: null })
     return (await run.pass()).logs.map(({ message }) => message)
   }
-  const message = expect.stringContaining('The event of the wait "one" led to nothing')
+  const message = expect.stringContaining('The event of the wait "one" arrived but had no effect')
 
   test.each<[string, (step: StepTools) => Promise<unknown>]>([
     ['awaits the wait', async step => await waitFor(step, 'one')],

@@ -27,7 +27,7 @@ describe('results that do not fit together', () => {
     expect(run.passes[0]?.logs).toMatchObject([
       {
         level: 'warn',
-        message: '1 steps discovered together exceed one answer and are taken up by the next pass',
+        message: '1 steps discovered together do not fit into one answer: the next pass continues with them',
       },
     ])
     expect([...ran.values()]).toEqual([1, 1, 2])

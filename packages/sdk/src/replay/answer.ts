@@ -106,7 +106,7 @@ function answerOpcodes(opcodes: EncodedOpcode[], { logs, fields }: Rest): Answer
   const fitting = selectFitting(opcodes, byteLength(fields))
   if (fitting.length < opcodes.length) {
     const deferred = opcodes.length - fitting.length
-    const message = `${deferred} steps discovered together exceed one answer and are taken up by the next pass`
+    const message = `${deferred} steps discovered together do not fit into one answer: the next pass continues with them`
     logs.append(logs.root, { level: 'warn', message })
   }
   return withLogs(206, `"opcodes":[${fitting.map(({ text }) => text).join(',')}]`, { logs, fields })

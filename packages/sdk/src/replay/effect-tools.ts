@@ -42,7 +42,7 @@ export function cancelRun(environment: PassEnvironment, name: string, options: C
     checkStepOptions(name, 'cancelRun', options)
     const { runId } = options
     if (typeof runId !== 'string' || runId === '' || runId.length > NAME_CHARS_MAX)
-      throw new NonRetriableError(`Step "${name}": runId must be a text of 1 to ${NAME_CHARS_MAX} characters`)
+      throw new NonRetriableError(`Step "${name}": runId must be a string of 1 to ${NAME_CHARS_MAX} characters`)
     return encodeOpcode('CancelRun', id, { runId })
   })
   return cancelled.mapped(() => undefined)
@@ -67,7 +67,7 @@ function startFields(name: string, options: StartOptions) {
   const { workflow, app, key, ifRunning, delay, at, attributes } = options
   const bad = (problem: string) => new NonRetriableError(`Step "${name}": ${problem}`)
   if (key !== undefined && (typeof key !== 'string' || key === '' || key.length > KEY_CHARS_MAX))
-    throw bad(`key must be a text of 1 to ${KEY_CHARS_MAX} characters`)
+    throw bad(`key must be a string of 1 to ${KEY_CHARS_MAX} characters`)
   if (ifRunning !== undefined && !IF_RUNNING.includes(ifRunning))
     throw bad(`ifRunning must be ${IF_RUNNING.join(', ')}`)
   if (ifRunning !== undefined && key === undefined) throw bad('ifRunning has no effect without key')
@@ -138,7 +138,7 @@ function checkedEvent(environment: PassEnvironment, name: string, options: EmitO
   }
   if (delay !== undefined && at !== undefined) throw bad('give either delay or at')
   if (dedupeId !== undefined && (typeof dedupeId !== 'string' || dedupeId === '' || dedupeId.length > NAME_CHARS_MAX))
-    throw bad(`dedupeId must be a text of 1 to ${NAME_CHARS_MAX} characters`)
+    throw bad(`dedupeId must be a string of 1 to ${NAME_CHARS_MAX} characters`)
   const problem = attributesProblem(attributes)
   if (problem !== undefined) throw bad(`attributes: ${problem}`)
   const fields = {

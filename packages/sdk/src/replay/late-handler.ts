@@ -62,7 +62,7 @@ export function watchHandler({ pass, outcome, ctx, settled, hold, memory, log, a
     const isFirst = memory.late.wentOn(place, delayMs)
     const message = lateMessage(place, { step, delayMs })
     const isAsked = ask !== undefined && ctx.features?.includes(ANOTHER_PASS_FEATURE) === true
-    if (isFirst) log('warn', isAsked ? message : `${message} This engine gives no other pass for it: the run waits.`)
+    if (isFirst) log('warn', isAsked ? message : `${message} This engine cannot repeat the pass: the run waits.`)
     if (!isAsked) return
     memory.late.warnLater(ctx.runId, message)
     void ask({ ctx, settled }).then(isAnswered => {
@@ -78,7 +78,7 @@ export function lateMessage(
 ): string {
   const begin = after === undefined ? 'at its begin' : `after step ${JSON.stringify(after)}`
   const end = step === undefined ? 'its end' : `step ${JSON.stringify(step)}`
-  const what = `awaited something that is no step for ${durationText(Math.max(1, Math.round(delayMs)))}`
+  const what = `awaited something other than a step for ${durationText(Math.max(1, Math.round(delayMs)))}`
   const while_ = open === undefined ? 'a step was open' : `step ${JSON.stringify(open)} was open`
-  return `Workflow ${JSON.stringify(workflow)} ${what}, ${begin} and before ${end}, while ${while_}: its pass is repeated. Put I/O into a step of its own: step.run(name, callback).`
+  return `Workflow ${JSON.stringify(workflow)} ${what}, ${begin} and before ${end}, while ${while_}: its pass is repeated. Put I/O into its own step: step.run(name, callback).`
 }

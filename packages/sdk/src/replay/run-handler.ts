@@ -70,7 +70,9 @@ function handle(call: HandlerCall, args: WorkflowArgs): unknown {
   if (error) return workflow.onFailure?.({ ...args, error })
   if (cleanUp) return cleanUp(args)
   if (workflow.onCancel && !environment.ctx.features?.includes(CLEANUP_FEATURE))
-    throw new NonRetriableError(`Workflow "${workflow.name}": this engine does not know onCancel (${CLEANUP_FEATURE})`)
+    throw new NonRetriableError(
+      `Workflow "${workflow.name}": this engine does not support onCancel (${CLEANUP_FEATURE})`,
+    )
   if (!workflow.parseEvent) return workflow.handler(args)
   return workflow.parseEvent(args.event).then(validated => {
     const event = tellsEvents(call) ? withValidated(validated, args.event) : validated

@@ -41,9 +41,9 @@ test.each<[string, (step: StepTools, ctx: RunContext) => Promise<unknown>]>([
 })
 
 test.each([
-  [{ limit: 'openai' }, 'this engine does not know limits of steps (step-limits)', []],
-  [{ limit: '' }, 'limit must be the name of a limit, a text of 1 to 128 characters', ['step-limits']],
-  [{ limit: 'openai', limitKey: 'k'.repeat(257) }, 'limitKey must be a text of 1 to 256 characters', ['step-limits']],
+  [{ limit: 'openai' }, 'this engine does not support limits of steps (step-limits)', []],
+  [{ limit: '' }, 'limit must be the name of a limit, a string of 1 to 128 characters', ['step-limits']],
+  [{ limit: 'openai', limitKey: 'k'.repeat(257) }, 'limitKey must be a string of 1 to 256 characters', ['step-limits']],
   [{ limitKey: 'eu' }, 'limitKey has no effect without limit', ['step-limits']],
 ])('a step with %j is refused: %s', async (options, message, features) => {
   const run = runOf(({ step }) => step.run('s', () => 1, options), { ctx: { features } })

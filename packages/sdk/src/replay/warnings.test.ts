@@ -21,7 +21,7 @@ const messages = (logs: RunnerLogLine[]) => warnings(logs).map(({ message }) => 
 const idOf = (stepId: string) => `${hashStepId(stepId).slice(0, 8)}…`
 const REASON =
   'Its code has changed since they were stored (a step was renamed, removed or moved), or its path depends on ' +
-  'something outside of steps (time, randomness, I/O, shared state).'
+  'something outside steps (time, randomness, I/O, shared state).'
 
 describe('a step that is called after the handler has returned', () => {
   const AWAIT =
@@ -88,7 +88,7 @@ describe('a step that nobody awaited', () => {
         level: 'warn',
         index: 0,
         message:
-          'Steps "forgotten", "announced" were never awaited: the handler returned without looking at the result, or noticing a failure.',
+          'Steps "forgotten", "announced" were never awaited: the handler returned without using the result or noticing a failure.',
       },
     ])
     expect(logs.filter(({ scope }) => scope === '@root')).toHaveLength(2)
@@ -102,7 +102,7 @@ describe('a step that nobody awaited', () => {
     })
     const { logs } = await run.drive()
     expect(messages(logs)).toEqual([
-      'Step "report" was never awaited: the handler returned without looking at the result, or noticing a failure. The child of ' +
+      'Step "report" was never awaited: the handler returned without using the result or noticing a failure. The child of ' +
         '"report" is cancelled with the end of the run: await it, or emit an event that starts a run of its own.',
     ])
   })

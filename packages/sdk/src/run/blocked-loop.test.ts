@@ -47,7 +47,7 @@ test('the log of the run names step, time and remedy', async () => {
     {
       level: 'warn',
       message:
-        'The event loop of the runner was blocked for at least 31 s while step "compute" ran: meanwhile no other run went on there. ' +
+        'The event loop of the runner was blocked for at least 31 s while step "compute" ran: no other run on it made progress meanwhile. ' +
         'CPU-bound work belongs in a worker thread.',
     },
   ])

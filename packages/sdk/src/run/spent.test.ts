@@ -33,9 +33,9 @@ test.each([
   [{ usd: Number.NaN }, 'usd must be a number'],
   [{ usd: '1' }, 'usd must be a number'],
   [{ usd: 2e9 }, 'at most 1000000000'],
-  [{ steps: 1 }, '"steps" is not a name to spend'],
+  [{ steps: 1 }, '"steps" cannot be spent'],
   [{ 'a b': 1 }, 'the name "a b" must be 1 to 64'],
-  [Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`n${i}`, 1])), '16 names at most'],
+  [Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`n${i}`, 1])), 'at most 16 names'],
   [null, 'takes an object of numbers'],
 ])('spend(%j) fails the step for good, and adds nothing', async (amounts, message) => {
   const opcode = await opcodeOf(({ spend }) => spend(amounts as never))

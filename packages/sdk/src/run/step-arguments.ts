@@ -26,7 +26,7 @@ export function exactEvent(name: string, value: unknown): string {
   const event = nonBlank(name, 'event', value)
   if (!event.includes('*')) return event
   throw new NonRetriableError(
-    `Step "${name}": event must be one name, and "${event}" has a *, which only triggers know`,
+    `Step "${name}": event must be one name, and "${event}" has a *, which only triggers support`,
   )
 }
 
@@ -43,7 +43,9 @@ export function timeMs(name: string, time: Date | number | string): number {
     throw new NonRetriableError(`Step "${name}": "${time}" has no time zone: write ${fix}`)
   }
   if (typeof time === 'number' && time > 1e9 && time < EPOCH_MS_MIN) {
-    throw new NonRetriableError(`Step "${name}": ${time} are seconds: a time as a number is in milliseconds since 1970`)
+    throw new NonRetriableError(
+      `Step "${name}": ${time} looks like seconds: a time as a number is in milliseconds since 1970`,
+    )
   }
   return ms
 }

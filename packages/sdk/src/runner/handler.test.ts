@@ -135,7 +135,7 @@ describe('the signature', () => {
     ['missing', {}, 'is not signed'],
     ['unsigned', { 'x-engine-signature': 'v0' }, 'is not signed'],
     ['of another key', signed([OTHER]), "none of this runner's keys"],
-    ['over another body', signed([SECRET], Date.now(), `${body} `), 'was changed on its way'],
+    ['over another body', signed([SECRET], Date.now(), `${body} `), 'was changed in transit'],
     ['too old', signed([SECRET], Date.now() - 302_000), 'The clocks differ'],
     ['from the future', signed([SECRET], Date.now() + 360_000), 'The clocks differ'],
     ['cut short', { 'x-engine-signature': signed([SECRET])['x-engine-signature'].slice(0, -2) }, 'none of this'],

@@ -224,7 +224,7 @@ function refusalOf(
   }
   const bytes = Buffer.byteLength(rawBody)
   if (bytes > REQUEST_BYTES_MAX) {
-    return answerRefusal(413, `The request has ${bytes} bytes, at most ${REQUEST_BYTES_MAX} are read`)
+    return answerRefusal(413, `The request has ${bytes} bytes; the maximum is ${REQUEST_BYTES_MAX}`)
   }
   const unproven = signatures?.refusalOf({ rawBody, signature: headerOf(headers, SIGNATURE_HEADER) })
   if (unproven) return answerRefusal(unproven.status, unproven.message, ENGINE_REFUSED)

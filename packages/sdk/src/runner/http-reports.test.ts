@@ -63,7 +63,8 @@ function twoSteps() {
 
 test('a callback that runs for two seconds is told, also in a pass that reports no steps', async () => {
   engine = await startEngine(stored(1))
-  const handler = ({ step }: WorkflowArgs) => step.run('a', () => new Promise(resolve => setTimeout(resolve, 2_100)))
+  const isTold = () => vi.waitFor(() => expect(engine.calls).toHaveLength(1), { timeout: 60_000 })
+  const handler = ({ step }: WorkflowArgs) => step.run('a', () => isTold().then(() => null))
   const { status, body } = await runnerOf(handler, engine.url, 32)()
   expect(status).toBe(206)
   expect(names(body.opcodes)).toEqual(['a'])

@@ -277,7 +277,7 @@ describe('an engine that refuses', () => {
 
 describe('an engine whose signatures the runner would refuse', () => {
   test.each([
-    ['another key', { keyMatches: false }, "The engine's signing key is not that of this runner"],
+    ['another key', { keyMatches: false }, 'The engine and this runner have different signing keys'],
     ['no key', { keyMatches: undefined }, 'The engine has no signing key, and this runner has one'],
   ])('for it has %s is refused, logged once, and tried on', async (_, fields, why) => {
     engine = await startEngine(accepted(fields), accepted(fields), accepted())

@@ -206,7 +206,7 @@ async function registerTrusted(
     const reply = await register(fingerprints[0])
     if (fingerprints.length === 0 || reply.keyMatches === true) return reply
     if (reply.keyMatches === undefined) throw untrusted('The engine has no signing key, and this runner has one')
-    if (untried <= 1) throw untrusted("The engine's signing key is not that of this runner")
+    if (untried <= 1) throw untrusted('The engine and this runner have different signing keys')
     fingerprints.push(fingerprints.shift() as string)
   }
 }

@@ -49,7 +49,7 @@ describe('a runner that registered under its id', () => {
     for (const signature of [v2(body, 'shop-2'), v2(body, 'shop-1', 'billing')])
       expect(await answer(handler, body, signature)).toMatchObject({
         status: 503,
-        message: expect.stringContaining('another runner'),
+        message: expect.stringContaining('a different runner'),
       })
   })
 

@@ -27,7 +27,7 @@ interface SignedRequest {
 const SHARED = 'ENGINE_SIGNING_KEY must be the same on both sides'
 const MISDIRECTED: Refusal = {
   status: 503,
-  message: 'The request is signed for another runner than this one: every runner id needs a url of its own',
+  message: 'The request is signed for a different runner: every runner id needs its own url',
 }
 const DOWNGRADED: Refusal = {
   status: 503,
@@ -92,7 +92,7 @@ function problemOf(signed: Signed, verify: (signed: Signed) => boolean): string 
   if (at === undefined)
     return `The request is not signed: the engine has no signing key, or something removes ${SIGNATURE_HEADER} (${SHARED})`
   if (!verify({ ...signed, nowMs: at }))
-    return `The request is signed with none of this runner's keys, or was changed on its way (${SHARED})`
+    return `The request is signed with none of this runner's keys, or was changed in transit (${SHARED})`
   const offS = Math.round(Math.abs(signed.nowMs - at) / 1000)
   const max = SIGNATURE_WINDOW_MS / 1000
   return `The clocks differ: the signature of the request is ${offS} s off this runner's clock, and ${max} s are allowed`

@@ -19,7 +19,7 @@ interface Refusal {
 }
 
 const REMEDY = 'Set ENGINE_SIGNING_KEY here and on the engine'
-const OR_ALLOW = `${REMEDY}, or ENGINE_ALLOW_UNSIGNED=1 (allowUnsigned) to answer everybody who can connect`
+const OR_ALLOW = `${REMEDY}, or ENGINE_ALLOW_UNSIGNED=1 (allowUnsigned) to answer anyone who can connect`
 /** Headers that only browsers send, for pages of any site. */
 const PAGE_HEADERS = ['origin', 'sec-fetch-site']
 

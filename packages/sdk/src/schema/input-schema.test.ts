@@ -60,6 +60,6 @@ test('a schema that is too long, or whose library fails, is left out with a warn
 
 test('a tool needs a schema', () => {
   expect(() => createWorkflow({ name: 'v', tool: true, input: v.object({}) }, () => 1)).toThrow(
-    'Workflow "v" cannot be a tool: its input has no schema that gives a JSON Schema',
+    'Workflow "v" cannot be a tool: its input schema cannot be converted to JSON Schema',
   )
 })

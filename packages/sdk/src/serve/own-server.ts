@@ -83,7 +83,9 @@ function reachable(host: string): string {
 export function urlOf(server: Pick<Server, 'address'>, path: string): string {
   const address = server.address()
   if (address === null || typeof address === 'string') {
-    throw new TypeError(`The server listens on no port (${address}): give the \`url\` the engine reaches it at`)
+    throw new TypeError(
+      `The server does not listen on a port (${address}): give the \`url\` at which the engine reaches it`,
+    )
   }
   return `http://${reachable(address.address)}:${address.port}${path}`
 }

@@ -117,8 +117,8 @@ test('a callback that never ends is named in the error', async () => {
 test('a handler that awaits something other than a step is named in the error', async () => {
   const stuck = createWorkflow({ name: 'stuck' }, () => new Promise(() => {}))
   const engine = await testEngine({ workflows: [stuck], patienceMs: 50 })
-  await expect(engine.start(stuck)).rejects.toThrow(/a pass of run_\w+ \("stuck"\).*awaits something that is no step/)
-  await expect(engine.stop()).rejects.toThrow('no step')
+  await expect(engine.start(stuck)).rejects.toThrow(/a pass of run_\w+ \("stuck"\).*awaits something other than a step/)
+  await expect(engine.stop()).rejects.toThrow('other than a step')
 })
 
 test('patienceMs applies to each callback, not to all together', async () => {

@@ -143,7 +143,9 @@ describe('a run', () => {
 
   test('is not started when its triggers name no exact event', async () => {
     const engine = await open([audit, checkout])
-    await expect(engine.start(audit)).rejects.toThrow('No trigger of workflow "audit" names a whole event')
+    await expect(engine.start(audit)).rejects.toThrow(
+      'No trigger of workflow "audit" names an event without a wildcard',
+    )
     const run = await engine.start(audit, undefined, { event: 'order/lost' })
     expect(await run.result()).toBe('order/lost')
     await expect(engine.start(checkout, { order: 1 }, { event: 'order/lost' })).rejects.toThrow(

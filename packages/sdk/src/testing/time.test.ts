@@ -211,7 +211,7 @@ test('time runs forward only, and code of a workflow cannot move it', async () =
   await expect(engine.advance('soon' as never)).rejects.toThrow(TypeError)
   await expect(engine.advanceTo('soon')).rejects.toThrow(TypeError)
   const run = await engine.start(mover)
-  expect(await run.failure()).toMatchObject({ name: TestingError.name, message: /cannot move the time/ })
+  expect(await run.failure()).toMatchObject({ name: TestingError.name, message: /cannot advance the time/ })
 })
 
 test('time starts at startAt', async () => {

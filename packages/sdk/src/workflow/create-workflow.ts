@@ -214,14 +214,14 @@ function define(options: AnyWorkflowOptions, handler: Workflow['handler']): Work
 
 /** Why a workflow cannot be a tool. */
 function withoutTool(name: string, { warning }: DerivedSchema): string {
-  const why = warning ?? 'its input has no schema that gives a JSON Schema'
+  const why = warning ?? 'its input schema cannot be converted to JSON Schema'
   return `Workflow "${name}" cannot be a tool: ${why}`
 }
 
 /** Describes what stands in the handler's place, as the triggers do in other engines. */
 function insteadOfHandler(given: unknown): string {
   if (typeof given !== 'object' || given === null) return ''
-  return ', but an object in its place: triggers are an option, createWorkflow({ name, triggers }, handler)'
+  return ': an object is in its place. Triggers are an option: createWorkflow({ name, triggers }, handler)'
 }
 
 /** Returns an event that cancels runs as it is registered. */

@@ -222,7 +222,7 @@ export interface EmittedEvents {
 export interface StartRunOptions {
   /** The app of the workflow. Default: the run's own if it has the workflow, else the one app that has it. */
   app?: string
-  /** Among the live runs of the workflow a key is there once. It is free again after the end of its run. */
+  /** A workflow has at most one live run with a key. The key is free again after the run ends of its run. */
   key?: string
   /** Decides about a start while a run with the `key` is live. Default: `use`. */
   ifRunning?: IfRunning

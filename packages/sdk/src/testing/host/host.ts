@@ -266,7 +266,7 @@ export class Host {
     for (const { runId, workflow, since, running } of this.#current?.transport.underWay ?? []) {
       if (running > 0) continue
       const ms = Math.round(realNow() - since)
-      lines.push(`a pass of ${runId} ("${workflow}"), for ${ms} ms: its handler awaits something that is no step`)
+      lines.push(`a pass of ${runId} ("${workflow}"), for ${ms} ms: its handler awaits something other than a step`)
     }
     return [...lines, ...this.errors]
   }
