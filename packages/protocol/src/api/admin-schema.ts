@@ -17,7 +17,7 @@ export const WhoamiSchema = Type.Object({
   kind: KeyKindSchema,
   label: optionalText('Label of the API key, or of the session'),
   expiresAt: Type.Optional(timestamp('When the session ends')),
-  open: Type.Boolean({ description: 'No API key was ever made: everyone on the machine may call' }),
+  open: Type.Boolean({ description: 'No API key was ever created: anyone on the machine may call' }),
   suspended: Type.Boolean({ description: 'No new run starts in the namespace' }),
   version: Type.String(),
   now: timestamp("The engine's time"),
@@ -33,7 +33,7 @@ export const WhoamiSchema = Type.Object({
 /** Either a key or a code. */
 export const OpenSessionSchema = Type.Object({
   key: Type.Optional(name(SECRET_CHARS_MAX, 'An API key of kind `secret` or `read`')),
-  code: Type.Optional(name(SECRET_CHARS_MAX, 'A code of `POST /session/codes`')),
+  code: Type.Optional(name(SECRET_CHARS_MAX, 'A code from `POST /session/codes`')),
   kind: Type.Optional(SessionKindSchema),
   ttl: Type.Optional(
     Type.Unsafe<Duration>(
@@ -54,7 +54,7 @@ export const SessionSchema = Type.Object({
 
 export const MakeSessionCodeSchema = Type.Object({ kind: Type.Optional(SessionKindSchema) })
 export const SessionCodeSchema = Type.Object({
-  code: Type.String({ description: 'Opens one session, once' }),
+  code: Type.String({ description: 'Opens one session; can be used once' }),
   expiresAt: timestamp(),
 })
 
@@ -64,34 +64,36 @@ export const ApiKeySchema = Type.Object({
   kind: KeyKindSchema,
   source: text('store', 'settings'),
   createdAt: Type.Optional(timestamp('Absent for a key of the settings')),
-  lastUsedAt: Type.Optional(timestamp('The minute of its last request, written once a minute')),
+  lastUsedAt: Type.Optional(timestamp('The minute of its last request')),
   revokedAt: Type.Optional(timestamp()),
+  expiresAt: Type.Optional(timestamp('It is refused from this time on; absent: it does not expire')),
 })
 export const CreateApiKeySchema = Type.Object({
   kind: KeyKindSchema,
   label: Type.Optional(name(LABEL_CHARS_MAX, 'Its name in the audit log; its id by default')),
+  expiresAt: Type.Optional(timestamp('It is refused from this time on; absent: it does not expire')),
 })
 export const ApiKeyWithSecretSchema = Type.Object({ ...ApiKeySchema.properties, key: Type.String() })
 
 /** An engine that uses the store. */
 export const EngineSchema = Type.Object({
   id: Type.String({ description: 'Its name among the engines of the store, new at each start' }),
-  self: Type.Boolean({ description: 'It is the one that answers' }),
+  self: Type.Boolean({ description: 'The engine that answers' }),
   version: Type.String(),
   host: Type.String({ description: 'The name of its machine' }),
   pid: Type.Integer({ description: 'Its process id' }),
   startedAt: timestamp(),
   seenAt: timestamp('The time of its last report; the numbers are of that time'),
-  draining: Type.Boolean({ description: 'It shuts down, and takes no new work' }),
+  draining: Type.Boolean({ description: 'It is shutting down, and takes no new work' }),
   held: Type.Optional(
-    Type.Literal(true, { description: 'It is held: it begins nothing by itself until it is released' }),
+    Type.Literal(true, { description: 'It is held: it starts nothing by itself until it is released' }),
   ),
   inFlight: count('Runs that it drives'),
   lanes: Type.Array(
     Type.Object({
       lane: text('runs', 'deliveries', 'timers'),
-      inFlight: count('Work of this kind that it has under way'),
-      max: count('As much may be under way; runs have a reserve beyond it'),
+      inFlight: count('Work of this kind in progress'),
+      max: count('The limit of work in progress; runs have a reserve beyond it'),
       lagMs: Type.Optional(
         count('How long the oldest due work in the store has waited, the same for all engines; absent: unknown'),
       ),
@@ -110,7 +112,7 @@ export const EngineSchema = Type.Object({
         commits: count('Units that became durable'),
         requests: count('Units, claims and other work for the writer'),
         batches: count('Batches, which share the requests'),
-        pending: count('Requests that are not answered yet'),
+        pending: count('Requests without an answer so far'),
       },
       { description: 'The writes of the engine since it started' },
     ),
@@ -120,7 +122,7 @@ export const EngineSchema = Type.Object({
     description: 'How it notifies other engines; `memory`: it does not',
   }),
   limiter: Type.Optional({ ...text('memory', 'redis'), description: 'Where rate limits and throttles are counted' }),
-  limiterEntries: Type.Optional(count('Numbers that a limiter in memory keeps')),
+  limiterEntries: Type.Optional(count('Counters that a limiter in memory keeps')),
   settings: Type.Optional(
     Type.Record(Type.String(), Type.String(), {
       description:
@@ -136,4 +138,22 @@ export const EngineSchema = Type.Object({
       },
     ),
   ),
+})
+
+/** Longest query of a shared view. */
+export const VIEW_QUERY_CHARS_MAX = 2000
+
+export const PutViewSchema = Type.Object({
+  name: name(80, 'The name in the menu'),
+  query: Type.String({
+    maxLength: VIEW_QUERY_CHARS_MAX,
+    description: "Query of the console's list of runs, such as `status=failed&since=24h`",
+  }),
+})
+
+export const ViewSchema = Type.Object({
+  id: Type.String(),
+  ...PutViewSchema.properties,
+  savedAt: timestamp('When it was last saved'),
+  savedBy: optionalText('Label of the API key that saved it, if that key has one'),
 })

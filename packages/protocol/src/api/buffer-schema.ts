@@ -12,7 +12,7 @@ export const BufferSchema = Type.Object({
   workflow: Type.String(),
   key: optionalText("Value of the policy's key; absent for a policy without one"),
   count: count('Its events'),
-  maxSize: Type.Optional(count('A batch becomes a run when it has so many events')),
+  maxSize: Type.Optional(count('A batch becomes a run when it has this many events')),
   eventName: Type.String({ description: 'Name of the event that the run will name' }),
   firstEventId: Type.String(),
   lastEventId: Type.String(),

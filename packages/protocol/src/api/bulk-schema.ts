@@ -46,10 +46,10 @@ export const BulkFilterSchema = Type.Object({
     }),
   ),
   runType: Type.Optional(text(...RUN_TYPES)),
-  since: Type.Optional(timestamp('Only runs created then or later')),
-  until: Type.Optional(timestamp('Only runs created before')),
-  endedSince: Type.Optional(timestamp('Only runs that ended then or later')),
-  endedUntil: Type.Optional(timestamp('Only runs that ended before')),
+  since: Type.Optional(timestamp('Only runs created at this time or later')),
+  until: Type.Optional(timestamp('Only runs created before this time')),
+  endedSince: Type.Optional(timestamp('Only runs that ended at this time or later')),
+  endedUntil: Type.Optional(timestamp('Only runs that ended before this time')),
   error: Type.Optional(
     Type.String({
       pattern: FINGERPRINT_PATTERN,
@@ -57,6 +57,7 @@ export const BulkFilterSchema = Type.Object({
     }),
   ),
   parentRunId: Type.Optional(name(ID_CHARS_MAX, 'Only children of this run')),
+  root: optionalFlag('Only runs without a parent'),
   kind: Type.Optional(text(...RUN_KINDS)),
   eventId: Type.Optional(name(ID_CHARS_MAX, 'Only runs started by this event')),
   replayOf: Type.Optional(name(ID_CHARS_MAX, 'Only runs forked from this run')),

@@ -12,7 +12,7 @@ import { CONTROL_ACTIONS, RUN_TYPES, type RunFilterName, SETTLE_REASON_CHARS_MAX
 export const ReplayRequestSchema = Type.Object({
   input: Type.Optional(
     Type.Unknown({
-      description: "Input of the new run; `null` counts as an input. Absent: a copy of the old run's input",
+      description: "Input of the new run; `null` is an input. Absent: a copy of the old run's input",
     }),
   ),
 })
@@ -52,7 +52,7 @@ export const CreateRunTokenSchema = Type.Object({
   ttl: Type.Optional(
     Type.Unsafe<Duration>(
       Type.Union([Type.String({ maxLength: DURATION_CHARS_MAX }), Type.Number()], {
-        description: 'How long the token counts: `"15m"`, or milliseconds; from 1 s to 24 h, 1 h by default',
+        description: 'How long the token is valid: `"15m"`, or milliseconds; from 1 s to 24 h, 1 h by default',
       }),
     ),
   ),
@@ -60,20 +60,20 @@ export const CreateRunTokenSchema = Type.Object({
 
 export const RunTokenSchema = Type.Object({
   token: Type.String({ description: 'Reads this run, its result and its streams. It is not stored' }),
-  expiresAt: timestamp('The token counts until then'),
+  expiresAt: timestamp('The token is valid until this time'),
 })
 
 /** Reply of `POST /runs/{id}/budget`. */
 export const SetBudgetReplySchema = Type.Object({
   runId: Type.String({ description: 'The first run of the chain, with which the budget began' }),
   budget: RunBudgetSchema,
-  resumed: count('Number of runs that were paused for the budget and are resumed'),
+  resumed: count('Number of runs that were paused for the budget and have been resumed'),
 })
 
 /** The filters of the list that a bulk replay lacks: the action `replay` of `POST /bulk` has them. */
 type NotOfReplay =
   | ('ids' | 'bulkId' | 'kind' | 'until' | 'endedSince' | 'endedUntil' | 'error' | 'parentRunId')
-  | ('eventId' | 'replayOf' | 'runner' | 'key' | 'waitingFor' | 'attribute' | 'q' | 'deep')
+  | ('eventId' | 'replayOf' | 'runner' | 'key' | 'waitingFor' | 'attribute' | 'q' | 'deep' | 'root')
 
 /** At least one member is required. */
 export const BulkReplayRequestSchema = Type.Object({
@@ -116,23 +116,25 @@ export const RedriveRequestSchema = Type.Object({
 export const BulkRedriveRequestSchema = Type.Object({
   ...RedriveRequestSchema.properties,
   name: name(NAME_CHARS_MAX, 'Name of the events'),
-  since: timestamp('Only events that arrived then or later. Needed, so that no call drives the whole log by mistake'),
-  until: Type.Optional(timestamp('Only events that arrived before')),
+  since: timestamp(
+    'Only events that arrived at this time or later. Required, so that no call redrives the whole log by mistake',
+  ),
+  until: Type.Optional(timestamp('Only events that arrived before this time')),
   dryRun: Type.Optional(Type.Boolean({ description: 'Counts, and starts nothing' })),
 })
 
 export const BulkRedriveReplySchema = Type.Object({
-  matched: count('Events that were looked at'),
+  matched: count('Events that were read'),
   started: count('Runs that were started; of a dry run, that would be'),
   skipped: count('Events that started the workflow before, are in a buffer of it, or were erased'),
   failed: count('Events whose run could not be created'),
-  capped: Type.Boolean({ description: 'A call starts at most 1,000 runs, and more events are left: call again' }),
+  capped: Type.Boolean({ description: 'A call starts at most 1,000 runs, and more events remain: call again' }),
 })
 
 export const SendSignalSchema = Type.Object({
   data: Type.Optional(Type.Unknown({ description: 'Payload, any JSON' })),
   dedupeId: Type.Optional(
-    name(DEDUPE_ID_CHARS_MAX, 'A signal or update with the same id to the same run within 24 hours is the same one'),
+    name(DEDUPE_ID_CHARS_MAX, 'A repeat of the same id to the same run within 24 hours has no effect'),
   ),
 })
 
@@ -145,7 +147,7 @@ export const SignalReplySchema = Type.Object({
 /** Reply to an update that was answered. */
 export const UpdateReplySchema = Type.Object({
   updateId: Type.String({ description: 'The update in the event log' }),
-  reply: Type.Unknown({ description: 'The answer of the handler; null if it gave none' }),
+  reply: Type.Unknown({ description: 'The answer of the handler; null if it answered without a value' }),
 })
 
 /** Reply to an update that was not answered yet. */

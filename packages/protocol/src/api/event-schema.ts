@@ -21,7 +21,9 @@ export const DEDUPE_ID_CHARS_MAX = 256
 
 export const SendEventSchema = Type.Object({
   name: name(NAME_CHARS_MAX, 'Matched against the triggers of all workflows and against waiting runs'),
-  app: Type.Optional(name(APP_NAME_CHARS_MAX, 'Only workflows of this app are considered; absent: those of every app')),
+  app: Type.Optional(
+    name(APP_NAME_CHARS_MAX, 'Only workflows of this app are considered; absent: workflows of every app'),
+  ),
   data: Type.Optional(Type.Unknown({ description: 'Payload, any JSON' })),
   dedupeId: Type.Optional(name(DEDUPE_ID_CHARS_MAX, 'An event with the same id within 24 hours (per app) is dropped')),
   runner: Type.Optional(name(RUNNER_ID_CHARS_MAX, 'Pins the runs that the event starts to this runner')),
@@ -33,7 +35,7 @@ export const SendEventSchema = Type.Object({
   delay: Type.Optional(
     Type.Unsafe<Duration>(
       Type.Union([Type.String({ maxLength: DURATION_CHARS_MAX }), Type.Number()], {
-        description: 'The same as a time from now: `"2h"`, or milliseconds',
+        description: 'The same, as a time from now: `"2h"`, or milliseconds',
       }),
     ),
   ),
@@ -55,16 +57,16 @@ export const ScheduledEventSchema = Type.Object({
 
 export const DeletedScheduledEventsSchema = Type.Object({
   deleted: count('Events that will not arrive'),
-  more: optionalFlag('Some events that match are left: the request can be repeated'),
+  more: optionalFlag('Some matching events remain: the request can be repeated'),
 })
 
 const WARNINGS =
-  'Members of the body that the engine does not know, and policies that did not apply to the event because their key could not be evaluated, one sentence each'
+  'Unknown members of the body, and policies that did not apply to the event because their key could not be evaluated, one sentence each'
 
 /** Members of the answer to a request that started one run and asked for a token of it. */
 export const tokenOfNewRun = {
   token: optionalText('Reads the run that was started; only where `?token=` asked for it'),
-  tokenExpiresAt: Type.Optional(timestamp('The token counts until then')),
+  tokenExpiresAt: Type.Optional(timestamp('The token is valid until this time')),
 }
 
 export const SendEventReplySchema = Type.Object({
@@ -77,7 +79,7 @@ export const SendEventReplySchema = Type.Object({
   woke: Type.Optional(count('Number of waiting runs that the event woke')),
   triggered: Type.Optional(Type.Array(TriggeredSchema)),
   ...flags,
-  suspended: optionalFlag('The namespace is suspended: nothing was started'),
+  suspended: optionalFlag('The namespace is suspended: no run was started'),
   warnings: Type.Optional(Type.Array(Type.String(), { description: WARNINGS })),
   run: Type.Optional(RunResultSchema),
   ...tokenOfNewRun,
@@ -162,8 +164,8 @@ export const DryRunWorkflowSchema = Type.Object({
 /** Reply of `POST /events?dryRun=1`. */
 export const DryRunReplySchema = Type.Object({
   dryRun: Type.Literal(true),
-  deduped: optionalFlag('The dedupe id was used before: nothing would happen'),
-  suspended: optionalFlag('The namespace is suspended: nothing would start'),
+  deduped: optionalFlag('The dedupe id was already used: nothing would happen'),
+  suspended: optionalFlag('The namespace is suspended: no run would start'),
   waiters: count('Number of waiting runs that the event would wake'),
   wakes: Type.Optional(Type.Array(Type.String(), { description: 'Ids of the first 10 of these runs' })),
   waited: Type.Optional(count('Number of runs that wait for the name, if not all of them would be woken')),
@@ -172,7 +174,8 @@ export const DryRunReplySchema = Type.Object({
   }),
   nearest: Type.Optional(
     Type.Array(Type.String(), {
-      description: 'At most 3 names that workflows have a trigger for and that are near to this one, which none has',
+      description:
+        'At most 3 names that workflows have a trigger for and that are similar to this one, when no workflow has a trigger for this one',
     }),
   ),
   warnings: Type.Optional(Type.Array(Type.String(), { description: WARNINGS })),
@@ -183,11 +186,11 @@ export const EventRecordSchema = Type.Object({
   name: Type.String(),
   app: optionalText(),
   source: text(...EVENT_SOURCES),
-  scheduledAt: Type.Optional(timestamp('The instant of the schedule that sent it')),
+  scheduledAt: Type.Optional(timestamp('The scheduled time, if a schedule sent it')),
   receiverId: optionalText('The webhook receiver that took it in'),
   runId: optionalText('The run that the signal or update was sent to'),
   data: Type.Optional(Type.Unknown({ description: 'The payload, exactly as it was sent' })),
-  erased: optionalFlag('The payload was erased with the last run that had it'),
+  erased: optionalFlag('The payload was erased with the last run that used it'),
   receivedAt: timestamp('When the event arrived'),
   woke: count('Number of waiting runs that the event woke'),
   triggered: Type.Array(TriggeredSchema),

@@ -16,7 +16,7 @@ export const EventVerdictSchema = Type.Object({
     description:
       '`filter`: the event did not pass the filter; `other-app`: it was limited to another app; `suspended`: the namespace was; `no-trigger`: the workflow got its trigger later; `own-end`: the event is of the end of a run of the workflow which an event of that name started',
   },
-  sentence: Type.String({ description: 'The same for people; the wording may change' }),
+  sentence: Type.String({ description: 'A sentence for people; the wording may change' }),
   runId: optionalText('The run that the event started, or that its burst or batch became'),
   paused: optionalFlag('The workflow was paused: its run waits'),
   trigger: Type.Optional(
@@ -36,7 +36,7 @@ export const EventExplanationSchema = Type.Object({
   eventId: Type.String(),
   name: Type.String(),
   decidedAt: timestamp('When this was decided: when the event arrived, or now'),
-  now: Type.Boolean({ description: 'Whether this was decided now, on the workflows of today' }),
+  now: Type.Boolean({ description: 'Whether this was decided now, with the current workflows' }),
   sentence: Type.String({ description: 'The explanation for people; the wording may change' }),
   woke: count('Number of waiting runs that the event woke'),
   waited: Type.Optional(count('Number of runs that waited for the name, if not all of them were woken')),
@@ -45,17 +45,18 @@ export const EventExplanationSchema = Type.Object({
       description: 'The runs that the event woke, and the step that waited; at most 50',
     }),
   ),
-  suspended: optionalFlag('The namespace was suspended: nothing was started'),
+  suspended: optionalFlag('The namespace was suspended: no run was started'),
   workflows: Type.Array(EventVerdictSchema, {
     description: 'Each workflow with a trigger for the name, sorted by workflow, then by app',
   }),
   nearest: Type.Optional(
     Type.Array(Type.String(), {
-      description: 'Names that workflows of today have a trigger for and that are near to this one, which none has',
+      description:
+        'Names that current workflows have a trigger for and that are similar to this one, when no workflow has a trigger for this one',
     }),
   ),
   warnings: Type.Optional(
     Type.Array(Type.String(), { description: 'Policies that did not apply because of their key, one sentence each' }),
   ),
-  left: Type.Optional(count('Number of entries that were too many to keep with the event')),
+  left: Type.Optional(count('Number of entries that were not kept with the event, because there were too many')),
 })

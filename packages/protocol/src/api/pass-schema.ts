@@ -12,7 +12,7 @@ export const PassRecordSchema = Type.Object({
   pass: Type.Integer({ minimum: 1, description: 'Number of the pass; ascending within a run, with gaps' }),
   runner: Type.String({ description: 'The runner that it was sent to' }),
   sentAt: timestamp('When it was sent'),
-  answeredAt: Type.Optional(timestamp('When the engine stored the last that it reported')),
+  answeredAt: Type.Optional(timestamp('When the engine stored its last report')),
   outcome: text(...PASS_OUTCOMES),
   attempt: Type.Integer({ minimum: 1, description: 'Attempt of the run that it was sent with' }),
   steps: Type.Array(

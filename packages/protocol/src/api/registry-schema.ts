@@ -33,10 +33,10 @@ export const RunnerSchema = Type.Object({
     { description: 'The workflows that it serves' },
   ),
   definitionHash: optionalText('The same for runners that serve the same workflows by equal definitions'),
-  inFlight: count('Passes that it has under way'),
-  room: Type.Optional(count('How many more passes it takes at once; absent: it has no bound')),
+  inFlight: count('Passes in progress'),
+  room: Type.Optional(count('How many more passes it accepts at once; absent: no limit')),
   passesPerMin: count('Passes that ended within the last minute'),
-  p95Ms: Type.Optional(count('95 of 100 of its newest 128 passes took no longer')),
+  p95Ms: Type.Optional(count('95 % of its newest 128 passes took no longer')),
   failures: count('Passes that failed since the engine started'),
   lastFailure: Type.Optional(Type.Object({ at: timestamp(), message: Type.String() })),
 })
@@ -92,12 +92,12 @@ export const WorkflowSchema = Type.Object({
   ...DEFINED,
   scheduled: Type.Boolean(),
   schedules: Type.Array(ScheduleSchema),
-  updatedAt: timestamp('When the definition became what it is'),
-  pausedAt: Type.Optional(timestamp('Since then the workflow starts nothing: new runs stay queued')),
+  updatedAt: timestamp('When the definition last changed'),
+  pausedAt: Type.Optional(timestamp('Since then the workflow starts no runs: new runs stay queued')),
   limits: Type.Optional(
     Type.Object(
       { concurrency: Type.Optional(Type.Integer()), throttle: Type.Optional(Type.Integer()) },
-      { description: 'Limits that an operator has set: they count instead of the registered ones. 0: nothing starts' },
+      { description: 'Limits that an operator has set: they override the registered ones. 0: no run starts' },
     ),
   ),
 })
@@ -108,16 +108,16 @@ const operatorLimit = (description: string) =>
 /** The body that sets limits of a workflow. */
 export const WorkflowLimitsChangeSchema = Type.Object({
   concurrency: operatorLimit(
-    'Instead of the registered concurrency limit without a key, else of the first one. 0 starts nothing; `null` or absent: the registered one counts',
+    'Overrides the registered concurrency limit without a key, else the first one. 0 starts no runs; `null` or absent: the registered limit applies',
   ),
   throttle: operatorLimit(
-    'Starts in the registered period of the throttle. 0 starts nothing; `null` or absent: the registered limit counts',
+    'Starts in the registered period of the throttle. 0 starts no runs; `null` or absent: the registered limit applies',
   ),
 })
 
 export const PastDefinitionSchema = Type.Object({
   hash: Type.String({ description: 'The same for equal definitions; the `definitionHash` of runners' }),
-  registeredAt: timestamp('Since then it counts, until the next one did'),
+  registeredAt: timestamp('When it took effect'),
   runner: optionalText('The runner that registered it; absent if an earlier version of the engine stored it'),
   definition: Type.Object(DEFINED),
 })
@@ -132,7 +132,7 @@ export const StartRunSchema = Type.Object({
     }),
   ),
   key: Type.Optional(
-    name(KEY_CHARS_MAX, 'Among the live runs of the workflow a key is there once. It is free again after the end'),
+    name(KEY_CHARS_MAX, 'A workflow has at most one live run with a key. The key is free again after the run ends'),
   ),
   ifRunning: Type.Optional(
     Type.Enum([...IF_RUNNING], {
@@ -150,7 +150,7 @@ const { priority, concurrency, throttle, singleton } = DryRunWorkflowSchema.prop
 export const StartedRunSchema = Type.Object({
   ...RunSummarySchema.properties,
   existing: Type.Optional(
-    Type.Literal(true, { description: 'The run was there already, by its `runId` or `key`: nothing was started' }),
+    Type.Literal(true, { description: 'The run already exists, by its `runId` or `key`: no run was started' }),
   ),
   ...tokenOfNewRun,
 })

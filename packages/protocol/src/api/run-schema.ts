@@ -48,7 +48,7 @@ export const WaitingForSchema = Type.Object({
   name: optionalText('The name in the budget that is exceeded, or of the limit that a step waits at'),
   limit: Type.Optional(Type.Number({ description: 'The limit that was exceeded' })),
   spent: Type.Optional(Type.Number({ description: 'The amount that was spent when the limit was found exceeded' })),
-  key: optionalText('The flow-control key that holds the run back, or the key at the limit'),
+  key: optionalText('The flow-control key that holds the run, or the key at the limit'),
   error: optionalText('Why the last pass failed, when the whole pass is repeated, or why the run is paused'),
   attempt: Type.Optional(
     Type.Integer({ minimum: 1, description: 'The attempt of the step that failed and is retried' }),
@@ -75,7 +75,7 @@ export const RunSummarySchema = Type.Object({
   startedBy: Type.Optional(
     Type.Object(
       { runId: Type.String(), stepName: Type.String() },
-      { description: 'The step of another run that started the run. It is no parent: both runs end by themselves' },
+      { description: 'The step of another run that started the run. It is not a parent: both runs end independently' },
     ),
   ),
   runner: optionalText('Id of the runner that the run is pinned to'),
@@ -170,7 +170,7 @@ export const RunExplanationSchema = Type.Object({
   ),
   startedBy: RunSummarySchema.properties.startedBy,
   deliveredTo: optionalText(
-    'The run that a singleton delivered the event of this run to. Its handler was not given the event, so this run started with it',
+    'The run to which a singleton delivered the event of this run. Its handler did not receive the event, so this run started with it',
   ),
   started: Type.Optional(
     Type.Array(Type.Object({ stepName: Type.String(), runId: Type.String(), status: RunStatusSchema }), {
@@ -179,7 +179,7 @@ export const RunExplanationSchema = Type.Object({
   ),
   position: Type.Optional(count('Number of waiting runs of the same limit and key before this run')),
   blockedBy: Type.Optional(
-    Type.Array(Type.Object({ runId: Type.String(), since: timestamp('Since when it has its status') }), {
+    Type.Array(Type.Object({ runId: Type.String(), since: timestamp('When it entered its status') }), {
       description: 'The runs that hold the concurrency slot which the run waits for, oldest first, at most 10',
     }),
   ),
@@ -222,7 +222,7 @@ export const RunExplanationSchema = Type.Object({
   error: Type.Optional(RunErrorSchema),
   generation: GenerationSchema,
   warnings: Type.Optional(
-    Type.Array(Type.String(), { description: 'What may be wrong though the run goes on; the wording may change' }),
+    Type.Array(Type.String(), { description: 'What may be wrong although the run continues; the wording may change' }),
   ),
 })
 
@@ -286,7 +286,7 @@ export const ProgressFrameSchema = Type.Object({
 /** On streams of a namespace: frames of other engines may have been lost. */
 export const GapFrameSchema = Type.Object({
   kind: Type.Literal('gap'),
-  ts: timestamp('When this engine heard from the others again: read again what is shown'),
+  ts: timestamp('When this engine received messages from the others again: refresh what is shown'),
 })
 
 export const TimelineFrameSchema = Type.Union([

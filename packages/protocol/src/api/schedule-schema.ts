@@ -11,29 +11,34 @@ import { CATCH_UPS, SCHEDULE_SOURCES } from './values.ts'
 /** The event that a schedule sends at every instant. */
 const SentEventSchema = Type.Object({
   name: name(NAME_CHARS_MAX, 'Matched against the triggers of all workflows and against waiting runs'),
-  app: Type.Optional(name(APP_NAME_CHARS_MAX, 'Only workflows of this app are considered; absent: those of every app')),
+  app: Type.Optional(
+    name(APP_NAME_CHARS_MAX, 'Only workflows of this app are considered; absent: workflows of every app'),
+  ),
   data: Type.Optional(Type.Unknown({ description: 'Payload, any JSON' })),
 })
 
 const CATCH_UP =
-  'What becomes of the instants that passed while no engine could fire them: the newest fires (`one`), all do, the oldest ' +
-  '999 and the newest at most (`all`), or those that are over a minute late do not (`none`)'
+  'Which missed times fire after a time without an engine: the newest (`one`), all, but at most the oldest 999 and the ' +
+  'newest (`all`), or only those at most a minute late (`none`)'
 
 export const PutScheduleSchema = Type.Object({
   cron: Type.Optional(Type.String({ maxLength: 256, description: 'Five fields, or six with the seconds first' })),
   every: Type.Optional(
     Type.Unsafe<Duration>(
       Type.Union([Type.String({ maxLength: DURATION_CHARS_MAX }), Type.Number()], {
-        description:
-          'Instead of `cron`: the time between two instants, at least a second, counted from `startsAt` or creation',
+        description: 'Instead of `cron`: the interval, at least a second, counted from `startsAt` or creation',
       }),
     ),
   ),
   timezone: Type.Optional(name(64, 'IANA zone of `cron`; absent: UTC, or the zone that a leading `TZ=` names')),
   event: SentEventSchema,
-  startsAt: Type.Optional(timestamp('No instant comes before')),
-  endsAt: Type.Optional(timestamp('No instant comes then or later')),
+  startsAt: Type.Optional(timestamp('It does not fire before this time')),
+  endsAt: Type.Optional(timestamp('It does not fire at this time or later')),
   catchUp: Type.Optional(Type.Enum([...CATCH_UPS], { description: `${CATCH_UP}; absent: \`one\`` })),
+  ifAbsent: Type.Optional(Type.Boolean({ description: 'Replaces nothing: an id that is in use is `conflict`' })),
+  dryRun: Type.Optional(
+    Type.Boolean({ description: 'Answers the schedule that the call would make, and stores nothing' }),
+  ),
 })
 
 const GAP = {
@@ -75,8 +80,7 @@ export const ScheduleEntrySchema = Type.Object({
         ),
       },
       {
-        description:
-          'The instants that passed last without firing, because no engine ran or the namespace was suspended',
+        description: 'The newest missed times, because no engine ran or the namespace was suspended',
       },
     ),
   ),
@@ -88,10 +92,12 @@ export const ScheduleEntrySchema = Type.Object({
         count: count('Number of instants'),
         liveRunId: Type.String({ description: 'The live run of the last of them' }),
       },
-      { description: 'The instants in a row that came last and for which a singleton had a live run: nothing started' },
+      { description: 'The newest scheduled times in a row that started no run, because a singleton had a live run' },
     ),
   ),
-  lateMs: Type.Optional(Type.Integer({ description: 'How long ago the instant was that has come and has not fired' })),
+  lateMs: Type.Optional(
+    Type.Integer({ description: 'How late the schedule is, when its time has passed and it has not fired' }),
+  ),
 })
 
 /** The effect of firing a schedule by hand. */

@@ -74,6 +74,12 @@ export const SORT_DIRECTIONS = ['asc', 'desc'] as const
 /** Longest reason of a step that is settled by hand. */
 export const SETTLE_REASON_CHARS_MAX = 1000
 
+/** `regressed`: resolved, and a run of the group has failed since. */
+export const ERROR_STATES = ['open', 'regressed', 'resolved', 'ignored'] as const
+
+/** The states that a person gives to an error group. As a filter, `open` has the groups that have regressed too. */
+export const SETTABLE_ERROR_STATES = ['open', 'resolved', 'ignored'] as const
+
 export const CONTROL_ACTIONS = [
   'cancel',
   'pause',
@@ -114,6 +120,11 @@ export const CONTROL_ACTIONS = [
   'key.create',
   'key.revoke',
   'engine.release',
+  'error.resolve',
+  'error.ignore',
+  'error.reopen',
+  'view.put',
+  'view.delete',
 ] as const
 
 /** The policies of flow control that buffer events. */
@@ -172,4 +183,4 @@ export const FINGERPRINT_PATTERN = '^[0-9a-f]{16}$'
 export type RunFilterName =
   | ('app' | 'workflow' | 'status' | 'runType' | 'kind' | 'eventId' | 'replayOf' | 'parentRunId' | 'waitingFor')
   | ('error' | 'runner' | 'key' | 'ids' | 'bulkId' | 'attribute' | 'q' | 'deep')
-  | ('since' | 'until' | 'endedSince' | 'endedUntil')
+  | ('since' | 'until' | 'endedSince' | 'endedUntil' | 'root')

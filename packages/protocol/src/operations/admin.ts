@@ -49,7 +49,7 @@ export const admin = {
     path: '/session',
     summary: 'End the session whose token is sent',
     access: 'read',
-    reply: { status: 204, description: 'The token opens nothing any more' },
+    reply: { status: 204, description: 'The token is no longer valid' },
     errors: ['conflict'],
     examples: [{ summary: 'Sign out' }],
   },
@@ -85,7 +85,7 @@ export const admin = {
     method: 'POST',
     path: '/keys',
     ...GUARDED_WEBHOOK,
-    summary: 'Make an API key of the namespace',
+    summary: 'Make an API key of the namespace, which may expire',
     description: 'The first key of an engine is made by `perdure keys create`: with it the engine stops being open.',
     body: { schema: api.CreateApiKeySchema, required: true },
     reply: {
@@ -99,6 +99,15 @@ export const admin = {
         summary: 'A key for a runner',
         body: { kind: 'runner', label: 'deploys' },
         reply: { ...KEY, key: 'pdk_runner_...' },
+      },
+      {
+        summary: 'A key that expires',
+        body: { kind: 'read', label: 'audit of May', expiresAt: '2099-06-01T00:00:00Z' },
+        reply: {
+          ...KEY,
+          ...{ kind: 'read', label: 'audit of May', expiresAt: '2099-06-01T00:00:00.000Z' },
+          key: 'pdk_read_...',
+        },
       },
     ],
   },

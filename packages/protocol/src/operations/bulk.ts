@@ -25,10 +25,10 @@ export const bulk = {
     path: '/bulk',
     summary: 'Cancel, pause, resume, replay or retry many runs, as a job that survives restarts',
     description:
-      'Only runs created before the reply are touched, each at most once. A dry run answers exact counts and a sample, and changes nothing; one that has to look at too many runs is cancelled 30 s after its arrival with `invalid_request`. A run that does not match the filter any more when the job reaches it is left as it is.',
+      'Only runs created before the reply are touched, each at most once. A dry run answers exact counts and a sample, and changes nothing; one that has to look at too many runs is cancelled 30 s after its arrival with `invalid_request`. A run that no longer matches the filter when the job reaches it is left as it is.',
     access: 'secret',
     body: { schema: api.BulkRequestSchema, required: true },
-    reply: { status: 202, description: 'The job is on disk and under way', schema: api.BulkStartedSchema },
+    reply: { status: 202, description: 'The job is stored and in progress', schema: api.BulkStartedSchema },
     otherwise: ok('For a dry run: the runs that it would act on', api.BulkPreviewSchema),
     errors: ['namespace_suspended'],
     examples: [
@@ -72,7 +72,7 @@ export const bulk = {
     errors: ['not_found', 'invalid_cursor'],
     examples: [
       {
-        summary: 'How far it is',
+        summary: 'Its progress',
         path: { id: BULK_ID },
         reply: { ...STARTED, results: [{ runId: sample.RUN_ID, outcome: 'done', newRunId: sample.FORK_ID }] },
       },

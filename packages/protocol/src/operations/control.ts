@@ -88,16 +88,16 @@ export const control = {
   settleStep: {
     method: 'POST',
     path: '/runs/{id}/steps/{stepId}/settle',
-    summary: 'Give an outstanding step its end by hand, and let the run go on',
+    summary: 'Settle an outstanding step by hand, and continue the run',
     description:
-      'For a step that waits, sleeps, is to be tried again or runs now. The step is named by its id, or by its name with `:n` for repeats. A later result of it is dropped; a child that it started goes on until its parent ends. Steps that run in the same pass as the step start again. 409 when the step is settled or the run has ended.',
+      'For a step that waits, sleeps, runs or will be retried. The step is named by its id, or by its name with `:n` for repeats. A later result of it is dropped; a child that it started continues until its parent ends. Steps that run in the same pass as the step start again. 409 when the step is settled or the run has ended.',
     access: 'secret',
     body: { schema: api.SettleStepRequestSchema, required: true },
     reply: ok('The step, settled', api.StepRecordSchema),
     errors: ['not_found', 'step_not_found', 'conflict'],
     examples: [
       {
-        summary: 'Go on without the event',
+        summary: 'Continue without the event',
         path: { id: sample.RUN_ID, stepId: 'parcel-left' },
         body: { data: null, reason: 'The carrier confirmed it by phone' },
         reply: sample.SETTLED_STEP,
@@ -110,7 +110,7 @@ export const control = {
     path: '/runs/{id}/budget',
     summary: 'Set limits of the budget of a run, and resume the runs that wait for it',
     description:
-      'For a run with a budget of its own, or any run of its chain. `null` removes a limit; limits that are not named stay. A name that is new counts from then on. The runs of the tree that are paused for this budget are resumed; those that are still beyond a limit are paused again. The call may be repeated. 409 for a run without a budget of its own, which names the runs above it that have one, and for one that has ended.',
+      'For a run with a budget of its own, or any run of its chain. `null` removes a limit; limits that are not named stay. A new name is counted from then on. The runs of the tree that are paused for this budget are resumed; those that are still beyond a limit are paused again. The call may be repeated. 409 for a run without a budget of its own, which names the runs above it that have one, and for one that has ended.',
     access: 'secret',
     body: { schema: BudgetChangesSchema, required: true },
     reply: ok('The budget as it is now', api.SetBudgetReplySchema),
@@ -150,12 +150,12 @@ export const control = {
     path: '/callbacks/{token}',
     summary: 'Complete a step that waits for its callback',
     description:
-      'The token is the key: no API key is needed, and pages of every origin may post. A callback counts once. One that comes before its step waits is kept; at most 1,000 of a run, of 32 MiB in all. Without a body, or with `null`, the step gets `{}`. A paused run and a suspended namespace take it. At most 10 posts a second for each token.',
+      'The token is the key: no API key is needed, and pages of every origin may post. A callback can be used once. A callback that arrives before its step waits is kept; at most 1,000 for one run, 32 MiB in total. Without a body, or with `null`, the step gets `{}`. A paused run and a suspended namespace take it. At most 10 posts a second for each token.',
     access: 'public',
     body: { schema: Type.Unknown({ description: 'Any JSON, up to 1 MiB: the result of the step' }), required: false },
     reply: {
       status: 202,
-      description: 'The callback is on disk',
+      description: 'The callback is stored',
       schema: Type.Object({ ok: Type.Literal(true) }),
     },
     errors: ['not_found', 'callback_used', 'gone', 'conflict', 'rate_limited'],
@@ -175,10 +175,10 @@ export const control = {
     takesSlashes: true,
     summary: 'Send a signal to a run',
     description:
-      'An event of the log for this run alone: it starts nothing. It is kept until a `step.waitForSignal` of its name takes it. A run that continued as another is followed. The name has 1 to 128 letters, digits, `_`, `.`, `:`, `/` or `-`. 409 `run_ended` when the run has ended, `conflict` when it has got 10,000 signals.',
+      'An event of the log for this run alone: it starts nothing. It is kept until a `step.waitForSignal` of its name takes it. A run that continued as another is followed. The name has 1 to 128 letters, digits, `_`, `.`, `:`, `/` or `-`. 409 `run_ended` when the run has ended, `conflict` when it has received 10,000 signals.',
     access: 'event',
     body: { schema: api.SendSignalSchema, required: false },
-    reply: { status: 202, description: 'The signal is on disk', schema: api.SignalReplySchema },
+    reply: { status: 202, description: 'The signal is stored', schema: api.SignalReplySchema },
     errors: ['not_found', 'run_ended', 'conflict'],
     examples: [
       {
@@ -201,7 +201,7 @@ export const control = {
     query: queries.updateRun,
     body: { schema: api.SendSignalSchema, required: false },
     reply: ok('The answer of the handler', api.UpdateReplySchema),
-    otherwise: { status: 202, description: 'The update is on disk; no answer yet', schema: api.OpenUpdateSchema },
+    otherwise: { status: 202, description: 'The update is stored; no answer yet', schema: api.OpenUpdateSchema },
     errors: ['not_found', 'run_ended', 'rejected', 'conflict'],
     examples: [
       {
@@ -242,7 +242,7 @@ export const control = {
     errors: ['not_found'],
     examples: [
       {
-        summary: 'Signals that an order has not looked at',
+        summary: 'Signals that an order has not received',
         path: { id: sample.RUN_ID },
         reply: {
           signals: [
@@ -258,7 +258,7 @@ export const control = {
     path: '/runs/{id}',
     summary: 'Erase a finished run with its steps, logs, timeline and deliveries',
     description:
-      'The payload of its event goes too, unless another run has it; the record of the event stays. The entry in the audit log stays. The id is never used again.',
+      'The payload of its event is erased too, unless another run uses it; the record of the event stays. The entry in the audit log stays. The id is never used again.',
     access: 'secret',
     reply: { status: 204, description: 'The run is erased' },
     errors: ['not_found', 'run_not_finished'],

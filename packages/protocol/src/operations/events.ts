@@ -47,7 +47,7 @@ export const events = {
     path: '/events/batch',
     summary: 'Send up to 1,000 events in one request',
     description:
-      'Each event is accepted or refused alone, as `POST /events` would; the body has at most 8 MiB, each event at most 1 MiB. All that were accepted are on disk when the engine answers. Of several events with one dedupe id the first one counts.',
+      'Each event is accepted or refused separately, as `POST /events` would; the body has at most 8 MiB, each event at most 1 MiB. All that were accepted are on disk when the engine answers. Of several events with one dedupe id the first one counts.',
     access: 'event',
     body: { schema: api.SendEventsSchema, required: true, anyMembers: true },
     reply: ok('The replies, in the order of the events', Type.Array(api.BatchedEventReplySchema)),
@@ -152,7 +152,7 @@ export const events = {
     path: '/events/{id}/why',
     summary: 'Explain what an event did at each workflow with a trigger for its name, and why it started nothing there',
     description:
-      'It shows what was decided when the event arrived. With `now=1` the event is decided again on the workflows and runs of now, and nothing is stored. A workflow that got its trigger after the event has the outcome `no-trigger`.',
+      'It shows what was decided when the event arrived. With `now=1` the event is re-evaluated against current workflows and runs, and nothing is stored. A workflow that got its trigger after the event has the outcome `no-trigger`.',
     access: 'read',
     query: queries.explainEvent,
     reply: ok('The explanation', api.EventExplanationSchema),

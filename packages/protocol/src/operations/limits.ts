@@ -123,7 +123,7 @@ export const limits = {
     summary: 'Start the run of a buffer now',
     description: 'A buffer becomes one run, also when it falls due, or its last event comes, at the same time.',
     access: 'secret',
-    reply: { status: 202, description: 'What it became', schema: api.FlushBufferReplySchema },
+    reply: { status: 202, description: 'The result', schema: api.FlushBufferReplySchema },
     errors: ['not_found', 'conflict', 'namespace_suspended'],
     examples: [{ summary: 'Wait no longer', path: { id: BUFFER_ID }, reply: { runId: sample.RUN_ID } }],
   },

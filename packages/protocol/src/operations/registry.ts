@@ -162,7 +162,7 @@ export const registry = {
         reply: sample.STARTED,
       },
       {
-        summary: 'Fulfil the order anew, and cancel the run that does so',
+        summary: 'Fulfil the order again, and cancel the live run',
         path: { app: 'shop', name: 'fulfil-order' },
         body: { input: sample.ORDER, key: 'order-4711', ifRunning: 'cancel' },
         reply: { ...sample.STARTED, id: sample.RUN_ID, key: 'order-4711' },
@@ -208,7 +208,7 @@ export const registry = {
   setWorkflowLimits: {
     method: 'PUT',
     path: '/workflows/{app}/{name}/limits',
-    summary: 'Set limits of a workflow, which count instead of the registered ones',
+    summary: 'Set limits of a workflow, which override the registered ones',
     description:
       'They hold for runs that are queued already, on every engine within a second, and stay until they are removed: a registration does not change them. A limit that is not named, or `null`, is the registered one; a body without any removes both. 400 for a limit that the workflow does not register.',
     access: 'secret',

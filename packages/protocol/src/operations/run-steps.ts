@@ -49,7 +49,7 @@ export const runSteps = {
     path: '/runs/{id}/passes',
     summary: "List a run's passes: the calls to its runners, oldest first",
     description:
-      'A pass that failed has the reason in `error`. `outcome` is `running` for the pass under way on the engine that answers, `steps` for one that reported steps, `returned` for the one with which the run succeeded, `failed`, or `none`: it brought nothing that counted, and is shown only while it is the newest.',
+      'A pass that failed has the reason in `error`. `outcome` is `running` for the pass in progress on the engine that answers, `steps` for a pass that reported steps, `returned` for the pass with which the run succeeded, `failed`, or `none`: it had no effect, and is shown only while it is the newest.',
     access: 'read',
     query: queries.listRunPasses,
     reply: page('A page of passes', api.PassRecordSchema),

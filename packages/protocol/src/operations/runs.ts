@@ -7,6 +7,14 @@ import { type Operation, ok, page } from './operation.ts'
 import * as sample from './samples.ts'
 import { streams } from './streams.ts'
 
+const VIEW = {
+  id: 'failed-today',
+  name: 'Failed today',
+  query: 'status=failed&since=24h',
+  savedAt: '2025-03-01T09:30:00.000Z',
+  savedBy: 'ada',
+}
+
 export const runs = {
   listRuns: {
     method: 'GET',
@@ -52,7 +60,7 @@ export const runs = {
     path: '/runs/stats',
     summary: 'Count runs by status',
     description:
-      '`total` counts every run that [`GET /runs`](#get-runs) lists, including paused and cancelled ones and on-failure runs; with `kind=run` a failure that was handled counts once. `successRate` is rounded to the nearest whole percent, halves up. `failedRate` has two decimals.',
+      '`total` counts every run that [`GET /runs`](#get-runs) lists, including paused and cancelled ones and on-failure runs; with `kind=run` a handled failure is counted once. `successRate` is rounded to the nearest whole percent, halves up. `failedRate` has two decimals.',
     access: 'read',
     query: queries.getRunStats,
     reply: ok('The counts', api.RunStatsSchema),
@@ -70,7 +78,7 @@ export const runs = {
     path: '/errors',
     summary: 'Group failed runs by error, the largest group first',
     description:
-      'Failures of one cause have one fingerprint ([Errors](errors.md#fingerprints)). The newest 20,000 failures that match are grouped.',
+      'Failures of one cause have one fingerprint ([Errors](errors.md#fingerprints)). The newest 20,000 failures that match are grouped. A group is open until it is [resolved or ignored](#put-errorsfingerprintstate).',
     access: 'read',
     query: queries.listErrors,
     reply: ok('The groups', Type.Array(api.ErrorGroupSchema)),
@@ -83,6 +91,9 @@ export const runs = {
             fingerprint: '3f9a1c0d5e7b2846',
             app: 'shop',
             workflow: 'process-order',
+            state: 'regressed',
+            stateSetAt: '2025-03-01T09:30:00.000Z',
+            stateSetBy: 'ada',
             stepName: 'charge-card',
             code: 'step_failed',
             message: 'card 4711 was refused',
@@ -99,6 +110,70 @@ export const runs = {
             ],
           },
         ],
+      },
+    ],
+  },
+
+  listViews: {
+    method: 'GET',
+    path: '/views',
+    summary: 'List the views of the list of runs that the namespace shares, by name',
+    access: 'read',
+    reply: ok('The views', Type.Array(api.ViewSchema)),
+    examples: [{ summary: 'Shared views', reply: [VIEW] }],
+  },
+
+  putView: {
+    method: 'PUT',
+    path: '/views/{id}',
+    summary: 'Share a view of the list of runs, or replace it',
+    description:
+      'The caller chooses the id: 1 to 64 letters, digits, `_` or `-`. A namespace has at most 100 shared views.',
+    access: 'secret',
+    body: { schema: api.PutViewSchema, required: true },
+    reply: ok('The view', api.ViewSchema),
+    errors: ['conflict'],
+    examples: [
+      {
+        summary: 'The failures of a day',
+        path: { id: VIEW.id },
+        body: { name: VIEW.name, query: VIEW.query },
+        reply: VIEW,
+      },
+    ],
+  },
+
+  deleteView: {
+    method: 'DELETE',
+    path: '/views/{id}',
+    summary: 'Delete a shared view',
+    access: 'secret',
+    reply: { status: 204, description: 'It is gone' },
+    errors: ['not_found'],
+    examples: [{ summary: 'Delete a view', path: { id: VIEW.id } }],
+  },
+
+  setErrorState: {
+    method: 'PUT',
+    path: '/errors/{fingerprint}/state',
+    summary: 'Resolve or ignore an error group, or reopen it',
+    description:
+      'A resolved group in which a run fails again has regressed: it counts as open. An ignored group stays ignored until it is reopened. The state goes with the last stored run of the group.',
+    access: 'secret',
+    body: { schema: api.ErrorStateChangeSchema, required: true },
+    reply: ok('The state', api.ErrorStateSchema),
+    errors: ['not_found', 'conflict'],
+    examples: [
+      {
+        summary: 'A fix was deployed',
+        path: { fingerprint: '3f9a1c0d5e7b2846' },
+        body: { state: 'resolved' },
+        reply: {
+          fingerprint: '3f9a1c0d5e7b2846',
+          state: 'resolved',
+          stateSetAt: '2025-03-01T09:30:00.000Z',
+          stateSetBy: 'ada',
+        },
       },
     ],
   },

@@ -29,12 +29,12 @@ export const schedules = {
     path: '/schedules',
     summary: 'List schedules: the crons of workflows, then those of the API, each by id',
     description:
-      'Sorted by `next`, late ones come first, then those that fire soonest; paused and ended ones are left out. Sorted by `missed`, only those with instants that did not fire are listed, the latest of these first.',
+      'Sorted by `next`, late ones come first, then those that fire soonest; paused and ended ones are left out. Sorted by `missed`, only schedules with missed times are listed, the latest missed time first.',
     access: 'read',
     query: queries.listSchedules,
     reply: page('A page of schedules', api.ScheduleEntrySchema),
     errors: ['invalid_cursor'],
-    examples: [{ summary: 'Those that were made here', query: { source: 'api' }, reply: [SCHEDULE] }],
+    examples: [{ summary: 'Schedules that were created here', query: { source: 'api' }, reply: [SCHEDULE] }],
   },
 
   putSchedule: {
@@ -42,7 +42,7 @@ export const schedules = {
     path: '/schedules/{id}',
     summary: 'Make a schedule that sends an event, or replace it',
     description:
-      'A schedule whose times stay the same keeps its next instant, so a deployment may put it again. It stays paused, too.',
+      'A schedule whose times stay the same keeps its next time, so a deployment may put it again. It stays paused, too. With `dryRun` nothing is stored: the answer shows the next instants.',
     access: 'secret',
     body: { schema: api.PutScheduleSchema, required: true },
     reply: ok('The schedule', api.ScheduleEntrySchema),
@@ -52,6 +52,12 @@ export const schedules = {
         summary: 'Every Monday at nine',
         path: { id: SCHEDULE_ID },
         body: { cron: SCHEDULE.cron, timezone: SCHEDULE.timezone, event: SCHEDULE.event },
+        reply: SCHEDULE,
+      },
+      {
+        summary: 'When it would fire',
+        path: { id: SCHEDULE_ID },
+        body: { cron: SCHEDULE.cron, timezone: SCHEDULE.timezone, event: SCHEDULE.event, dryRun: true },
         reply: SCHEDULE,
       },
     ],
@@ -70,7 +76,7 @@ export const schedules = {
   pauseSchedule: {
     method: 'POST',
     path: '/schedules/{id}/pause',
-    summary: 'Pause a schedule, also one of a workflow',
+    summary: 'Pause a schedule, including a schedule of a workflow',
     access: 'secret',
     reply: ok('The schedule', api.ScheduleEntrySchema),
     errors: ['not_found'],
@@ -86,17 +92,17 @@ export const schedules = {
   resumeSchedule: {
     method: 'POST',
     path: '/schedules/{id}/resume',
-    summary: 'Resume a schedule; the instants of its pause are not made up for',
+    summary: 'Resume a schedule; times during its pause are not made up for',
     access: 'secret',
     reply: ok('The schedule', api.ScheduleEntrySchema),
     errors: ['not_found', 'conflict'],
-    examples: [{ summary: 'Go on with a report', path: { id: SCHEDULE_ID }, reply: SCHEDULE }],
+    examples: [{ summary: 'Resume a report', path: { id: SCHEDULE_ID }, reply: SCHEDULE }],
   },
 
   fireSchedule: {
     method: 'POST',
     path: '/schedules/{id}/fire',
-    summary: 'Fire a schedule now, also a paused one; its instants stay as they are',
+    summary: 'Fire a schedule now, even while it is paused; its scheduled times do not change',
     access: 'secret',
     reply: { status: 202, description: 'What it started', schema: api.FireScheduleReplySchema },
     errors: ['not_found', 'namespace_suspended'],

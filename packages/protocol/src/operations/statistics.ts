@@ -8,7 +8,7 @@ import { type Operation, ok } from './operation.ts'
 import * as sample from './samples.ts'
 
 const KEPT =
-  'Each run counts once, and goes on counting after it was removed: also a child and a replay, each of its own workflow. Statistics take 2 s at most, four of an engine at a time; beyond that the answer is `overloaded` with `Retry-After`.'
+  'Each run is counted once, and stays counted after it is removed, including children and replays, each under its own workflow. Statistics take 2 s at most, four of an engine at a time; beyond that the answer is `overloaded` with `Retry-After`.'
 const TALLY = {
   started: 42,
   succeeded: 38,
@@ -26,7 +26,7 @@ export const statistics = {
     method: 'GET',
     path: '/runs/series',
     summary: 'Count runs over time',
-    description: `A point for each span of time, oldest first: runs that were created in it, and runs that ended in it. On-failure runs are not counted: the failure that each handles is. A span without runs has zeros and no percentiles. Spans begin at full five minutes, hours or days in UTC, and the first one contains \`since\`. ${KEPT}`,
+    description: `A point for each span of time, oldest first: runs that were created in it, and runs that ended in it. On-failure runs are not counted; the failures that they handle are. A span without runs has zeros and no percentiles. Spans begin at full five minutes, hours or days in UTC, and the first one contains \`since\`. ${KEPT}`,
     access: 'read',
     query: queries.getRunSeries,
     reply: ok('The points', Type.Array(api.RunSeriesPointSchema)),

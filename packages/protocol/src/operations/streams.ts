@@ -46,7 +46,7 @@ export const runStreams = {
     path: '/runs/{id}/streams/{name}',
     summary: 'Read an output stream of a run, or follow it',
     description:
-      'The read half of the Durable Streams protocol, in its JSON mode. The answer has every message from `offset` on, and `Stream-Next-Offset` names the offset behind them. With `live` the engine waits for messages, as a long poll or as server-sent events. `Stream-Closed: true` says that nothing follows. A stream without a chunk is empty while the run goes on.',
+      'The read half of the Durable Streams protocol, in its JSON mode. The answer has every message from `offset` on, and `Stream-Next-Offset` names the offset behind them. With `live` the engine waits for messages, as a long poll or as server-sent events. `Stream-Closed: true` says that nothing follows. A stream without a chunk is empty while the run continues.',
     access: 'read',
     runToken: true,
     query: outputQueries.readRunStream,

@@ -74,7 +74,7 @@ export const deliveries = {
     ...GUARDED_WEBHOOK,
     summary: 'Deliver again all deliveries that match, up to 1,000',
     description:
-      'Each as by [`POST /webhook-deliveries/{id}/redeliver`](#post-webhook-deliveriesidredeliver). The newest are taken if more match; deliveries that are under way are skipped. The filter needs a member.',
+      'Each as by [`POST /webhook-deliveries/{id}/redeliver`](#post-webhook-deliveriesidredeliver). The newest are taken if more match; deliveries in progress are skipped. The filter needs a member.',
     body: { schema: api.RedeliverWebhooksSchema, required: true },
     reply: ok('How many', api.RedeliveredWebhooksSchema),
     examples: [

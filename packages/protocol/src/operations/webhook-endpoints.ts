@@ -45,7 +45,7 @@ export const endpoints = {
     path: '/webhook-endpoints/series',
     summary: 'Count the posts to endpoints over time',
     description:
-      'A point for each span of time, oldest first: the attempts of deliveries that ended in it, of one endpoint or of all. Neither tests count nor attempts that posted nothing. A span without posts has zeros and no percentiles. Spans begin at full five minutes, hours or days in UTC, and the first one contains `since`.',
+      'A point for each span of time, oldest first: the attempts of deliveries that ended in it, of one endpoint or of all. Tests and attempts that posted nothing are not counted. A span without posts has zeros and no percentiles. Spans begin at full five minutes, hours or days in UTC, and the first one contains `since`.',
     access: 'read',
     query: queries.getWebhookEndpointSeries,
     reply: ok('The points', Type.Array(api.WebhookSeriesPointSchema)),
@@ -65,9 +65,9 @@ export const endpoints = {
     method: 'POST',
     path: '/webhook-endpoints/{id}/test',
     ...GUARDED_WEBHOOK,
-    summary: 'Post a test to an endpoint, and answer how it went',
+    summary: 'Post a test to an endpoint, and answer the result',
     description:
-      'The delivery has the kind `test`, is signed like any other, and is tried once: the answer comes after at most 15 s and the commit. A disabled endpoint is posted to as well. At most 4 tests of a namespace and 16 of an engine are under way at once; beyond that the answer is `overloaded`.',
+      'The delivery has the kind `test`, is signed like any other, and is tried once: the answer comes after at most 15 s and the commit. A disabled endpoint is posted to as well. At most 4 tests of a namespace and 16 of an engine are in progress at once; beyond that the answer is `overloaded`.',
     reply: ok('The delivery, with its attempt', api.WebhookDeliveryDetailSchema),
     errors: ['not_found'],
     examples: [

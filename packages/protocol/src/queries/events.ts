@@ -8,7 +8,7 @@ import { APP_PARAM, CURSOR_PARAM, type QueryParams, tokenParam, waitParam } from
 const PREFIX_PARAM = {
   kind: 'name',
   maxLength: NAME_CHARS_MAX,
-  description: 'Only names that begin with this text, in this upper and lower case',
+  description: 'Only names that begin with this text; case-sensitive',
 } as const
 
 /** The filters of scheduled events. */
@@ -29,7 +29,7 @@ export const events = {
       'If the event starts exactly one run, how long the reply waits for its end: `"30s"`, or milliseconds; at most 60 s. The reply has `run` if it ended in time. Not with `at` or `delay`',
     ),
     token: tokenParam(
-      'If the event starts exactly one run, the reply has a token that reads this run, and counts for so long: `"1h"`, or milliseconds; from 1 s to 24 h. A run for several events of a debounce or a batch gets none. Not with `at` or `delay`',
+      'If the event starts exactly one run, the reply has a token that reads this run, and is valid for this long: `"1h"`, or milliseconds; from 1 s to 24 h. A run for several events of a debounce or a batch gets none. Not with `at` or `delay`',
     ),
   },
 
@@ -37,7 +37,7 @@ export const events = {
     app: APP_PARAM,
     name: { kind: 'name', maxLength: NAME_CHARS_MAX, description: 'Only events of this name' },
     prefix: PREFIX_PARAM,
-    source: { kind: 'enum', values: EVENT_SOURCES, description: 'Only events from there' },
+    source: { kind: 'enum', values: EVENT_SOURCES, description: 'Only events from this source' },
     since: { kind: 'timestamp', description: 'Only events that arrived at or after this time' },
     until: { kind: 'timestamp', description: 'Only events that arrived before this time' },
     limit: { kind: 'integer', minimum: 1, maximum: 1000, default: 100, description: 'Rows per page' },
@@ -46,12 +46,12 @@ export const events = {
 
   listEventNames: {
     prefix: PREFIX_PARAM,
-    since: { kind: 'timestamp', description: 'Counts the events of each name that arrived then or later' },
+    since: { kind: 'timestamp', description: 'Counts the events of each name that arrived at this time or later' },
     limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Rows per page' },
     cursor: CURSOR_PARAM,
   },
 
-  explainEvent: { now: { kind: 'flag', description: 'Decides again, now' } },
+  explainEvent: { now: { kind: 'flag', description: 'Re-evaluates the event now' } },
 
   listScheduledEvents: {
     ...SCHEDULED_FILTERS,

@@ -21,7 +21,7 @@ export const registry = {
 
   startRun: {
     token: tokenParam(
-      'The reply has a token that reads the run, and counts for so long: `"1h"`, or milliseconds; from 1 s to 24 h. Not with `dryRun`',
+      'The reply has a token that reads the run, and is valid for this long: `"1h"`, or milliseconds; from 1 s to 24 h. Not with `dryRun`',
     ),
   },
 

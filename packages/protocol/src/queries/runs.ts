@@ -7,6 +7,7 @@ import {
   RUN_STATUSES,
   RUN_TYPES,
   type RunFilterName,
+  SETTABLE_ERROR_STATES,
   SORT_DIRECTIONS,
   STEP_FIELDS,
   STEP_STATUSES,
@@ -85,6 +86,10 @@ export const runs = {
       maxLength: ID_CHARS_MAX,
       description: 'Only children of this run, and the `onFailure` and `cleanup` runs that follow it',
     },
+    root: {
+      kind: 'flag',
+      description: 'Only runs without a parent: no children, and no `onFailure` and `cleanup` runs',
+    },
     waitingFor: {
       kind: 'enum',
       values: WAITING_KINDS,
@@ -157,18 +162,23 @@ export const runs = {
       description: 'Only runs that failed at or after this time; by default 24 hours before `until`',
     },
     until: { kind: 'timestamp', description: 'Only runs that failed before this time; by default up to now' },
+    state: {
+      kind: 'enum',
+      values: SETTABLE_ERROR_STATES,
+      description: 'Only groups in this state; `open` includes groups that have regressed',
+    },
     limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Groups' },
     trend: {
       kind: 'integer',
       minimum: 1,
       maximum: 48,
-      description: 'Counts the failures of each group in so many equal spans from `since` to `until`, too',
+      description: 'Also counts the failures of each group in this many equal spans from `since` to `until`',
     },
     runners: {
       kind: 'integer',
       minimum: 1,
       maximum: 10,
-      description: 'Counts the failures of each group by runner, too: so many runners with the most failures are given',
+      description: 'Also counts the failures of each group by runner, for this many runners with the most failures',
     },
   },
 

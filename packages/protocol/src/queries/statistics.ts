@@ -24,7 +24,7 @@ export const statistics = {
       minimum: 1,
       maximum: 48,
       description:
-        'Counts the runs of each workflow over time, too: in the shortest spans of 5 or 15 minutes, of 1, 3 or 6 hours, or of days of which at most so many contain the window',
+        'Also counts the runs of each workflow over time, in at most this many spans: the shortest of 5 or 15 minutes, 1, 3 or 6 hours, or days that fit the window',
     },
   },
 

@@ -19,5 +19,5 @@ export const describedMembers = {
       }),
     ),
   ),
-  tool: optionalFlag('An assistant is offered the workflow as a tool. It needs `input`.'),
+  tool: optionalFlag('The workflow is offered to assistants as a tool. It needs `input`.'),
 }

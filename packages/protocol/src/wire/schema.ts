@@ -70,12 +70,12 @@ export const WorkflowRegistrationSchema = Type.Object({
       minimum: 1,
       maximum: 1000,
       description:
-        'Tries of a pass that fails outside its steps. Default: `retry.maxAttempts`, if set, for a handler that throws, else 8. With 1 none is repeated.',
+        'Tries of a pass that fails outside its steps. Default: `retry.maxAttempts`, if set, for a handler that throws, else 8. With 1 no pass is repeated.',
     }),
   ),
   whenExhausted: Type.Optional(
     Type.Enum(['fail', 'pause'], {
-      description: 'What a run does that has spent the tries of a step or of a pass; it fails by default.',
+      description: 'What happens to a run after all tries of a step or a pass; by default it fails.',
     }),
   ),
   retention: Type.Optional(

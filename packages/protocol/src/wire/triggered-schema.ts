@@ -4,7 +4,7 @@ import Type from 'typebox'
 import { optionalFlag, optionalText } from './schema-parts.ts'
 
 export const flags = {
-  delivered: optionalFlag('A singleton has a live run, for which the event is: no other started'),
+  delivered: optionalFlag('A singleton delivered the event to its live run: no other run started'),
   skipped: optionalFlag('A singleton policy dropped the event'),
   dropped: optionalFlag('A rate limit dropped the event'),
   debounced: optionalFlag('The event is buffered by a debounce'),

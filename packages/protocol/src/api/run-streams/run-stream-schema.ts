@@ -22,12 +22,12 @@ export const StreamMessageSchema = Type.Union([
   Type.Object(
     {
       n,
-      rollback: Type.Integer({ minimum: 0, description: 'The first message that does not count' }),
+      rollback: Type.Integer({ minimum: 0, description: 'The first message that is withdrawn' }),
       step,
       attempt,
       reason: Type.Union([Type.Literal('failed'), Type.Literal('lost')]),
     },
-    { description: 'The chunks of the step from `rollback` on do not count: its attempt failed, or was lost' },
+    { description: 'The chunks of the step from `rollback` on are withdrawn: its attempt failed, or was lost' },
   ),
   Type.Object(
     { n, end: Type.String({ description: 'Status of the run' }), continuedAs: Type.Optional(Type.String()) },
@@ -38,7 +38,7 @@ export const StreamMessageSchema = Type.Union([
 /** An output stream of a run, without its messages. */
 export const RunStreamSchema = Type.Object({
   name: Type.String(),
-  chunks: Type.Integer({ description: 'Chunks that count' }),
+  chunks: Type.Integer({ description: 'Chunks that are not withdrawn' }),
   bytes: Type.Integer({ description: 'Bytes of their JSON texts' }),
   firstAt: timestamp('When the first chunk was written'),
   lastAt: timestamp('When the newest message was written'),

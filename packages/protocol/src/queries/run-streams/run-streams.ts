@@ -23,6 +23,9 @@ export const runStreams = {
       pattern: `^[0-9]{1,${CURSOR_CHARS_MAX}}$`,
       description: 'The `Stream-Cursor` of the previous answer of a live read',
     },
-    text: { kind: 'flag', description: 'Answers the text that counts now: the joined chunks that are strings' },
+    text: {
+      kind: 'flag',
+      description: 'Answers the current text: the joined chunks that are strings, without withdrawn ones',
+    },
   },
 } as const satisfies Record<string, QueryParams>
