@@ -87,7 +87,7 @@ describe('the access log', () => {
     expect(logged).toEqual([])
   })
 
-  test('has a stream once, when the client has left', async () => {
+  test('has a stream once, when the client disconnected', async () => {
     const { app, logged, seed } = await testApp({ logLevel: 'debug' })
     await seed({ type: 'run.created', run: aRun() })
     const stream = await openStream(await listen(app), '/runs/run_1/stream')

@@ -30,7 +30,7 @@ export function admit(deps: AdmitDeps, credentials: GivenCredentials, needs: Adm
   if (!needs.runToken) {
     throw new EngineError(
       'forbidden',
-      'a run token reads its run, the result and the streams, and opens no other route',
+      'a run token gives access to its run, the result and the streams, and to no other route',
     )
   }
   const { namespace, keyId } = grant

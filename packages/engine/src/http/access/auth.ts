@@ -54,10 +54,10 @@ export function authenticate(
   }
   const secret = bearerToken(authorization)
   const key = secret === undefined ? undefined : keys.find(secret)
-  if (!key) throw new EngineError('unauthorized', 'the API key is not valid')
+  if (!key) throw keys.refusalOf(secret)
   const needs = alsoReaders ? [...KINDS[access], 'read' as const] : KINDS[access]
   if (!needs.includes(key.kind)) {
-    throw new EngineError('forbidden', `a key of kind ${key.kind} does not open this route`, {
+    throw new EngineError('forbidden', `a key of kind ${key.kind} has no access to this route`, {
       details: { kind: key.kind, needs },
     })
   }
@@ -79,7 +79,7 @@ function refuseForeignPage(origin: string, corsOrigins: readonly string[]): void
   if (/^https?:\/\//.test(origin) && LOOPBACK_HOST.test(origin.replace(/^https?:\/\//, ''))) return
   throw new EngineError(
     'forbidden',
-    'without API keys the engine serves no web pages of other origins: list them in ENGINE_CORS_ORIGINS',
+    'without API keys the engine refuses web pages of other origins: list them in ENGINE_CORS_ORIGINS',
   )
 }
 
@@ -92,7 +92,7 @@ function refuseCrossSite({ origin, 'sec-fetch-site': site }: Credentials, corsOr
   if (origin !== undefined && isListed(origin, corsOrigins)) return
   throw new EngineError(
     'forbidden',
-    'without API keys the engine answers no request that a page of another site causes (Sec-Fetch-Site: cross-site)',
+    'without API keys the engine refuses requests from pages of other sites (Sec-Fetch-Site: cross-site)',
   )
 }
 

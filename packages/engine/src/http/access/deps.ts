@@ -13,6 +13,7 @@ import type { NamespaceKeys } from '../../services/admin/namespace-keys.ts'
 import type { Release } from '../../services/admin/release.ts'
 import type { RunAccess } from '../../services/admin/run-access.ts'
 import type { Sessions } from '../../services/admin/sessions.ts'
+import type { SharedViews } from '../../services/admin/views.ts'
 import type { Load } from '../../services/catalog/runner-load.ts'
 import type { Buffers } from '../../services/event/buffers.ts'
 import type { DryRun } from '../../services/event/dry-run.ts'
@@ -32,6 +33,7 @@ import type { Bulk } from '../../services/run/bulk.ts'
 import type { Callbacks } from '../../services/run/callbacks.ts'
 import type { Control } from '../../services/run/control.ts'
 import type { Erasure } from '../../services/run/erase.ts'
+import type { ErrorStates } from '../../services/run/error-states.ts'
 import type { Passes } from '../../services/run/passes.ts'
 import type { RunResults } from '../../services/run/results.ts'
 import type { RunningSteps } from '../../services/run/running-steps.ts'
@@ -45,6 +47,7 @@ import type { Endpoints } from '../../services/webhook/endpoints.ts'
 import type { Inbound } from '../../services/webhook/inbound.ts'
 import type { Receivers } from '../../services/webhook/receivers.ts'
 import type { Deliveries } from '../../services/webhook/redeliver.ts'
+import type { RequestPermits } from '../bounds/request-permits.ts'
 import type { HttpLimits } from '../request/limits.ts'
 import type { ConsoleFiles } from '../response/console-files.ts'
 
@@ -73,6 +76,8 @@ export interface HttpDeps {
   callbacks: Callbacks
   signals: Signals
   erasure: Erasure
+  errorStates: ErrorStates
+  views: SharedViews
   starts: Starts
   redrive: Redrive
   httpCheckpoints: HttpCheckpoints
@@ -101,6 +106,8 @@ export interface HttpDeps {
   sessions: Sessions
   runAccess: RunAccess
   namespaceKeys: NamespaceKeys
+  /** Permits of requests that start work (accept.ts). */
+  acceptance: RequestPermits
   /** Whether the namespace starts no new runs. */
   isSuspended(namespace: string): boolean
   storeKind: 'sqlite' | 'postgres'

@@ -56,7 +56,7 @@ export class RouteTable {
         `no such path${nearest === undefined ? '' : `; did you mean ${shown(nearest)}?`}`,
       )
     }
-    return new EngineError('method_not_allowed', 'this path does not answer that method', {
+    return new EngineError('method_not_allowed', 'this path does not support that method', {
       details: { allow: [...allow].sort() },
     })
   }

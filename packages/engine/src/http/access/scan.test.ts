@@ -82,11 +82,11 @@ describe.each(SCANS)('%s', url => {
 test.each([
   [
     '/runs?q=order',
-    'q has to look at too many runs: narrow the list with since, until, status, workflow or app, or send partial=1',
+    'q has to read too many runs: narrow the list with since, until, status, workflow or app, or send partial=1',
   ],
   [
     '/runs?q=order&deep=1',
-    'deep has to look at too many runs: narrow the list with since, until, status, workflow or app, or send partial=1',
+    'deep has to read too many runs: narrow the list with since, until, status, workflow or app, or send partial=1',
   ],
   ['/runs/stats', 'since leaves too many runs to count: give a later time'],
   ['/webhook-endpoints/stats', 'since leaves too many deliveries to count: give a later time'],

@@ -12,15 +12,25 @@ export interface ScanBounds {
   tooWide?: () => EngineError
 }
 
-export async function scan<T>(
-  { deps: { clock }, limits }: Pick<HttpContext, 'deps' | 'limits'>,
+export function scan<T>(
+  context: Pick<HttpContext, 'deps' | 'limits'>,
   reply: FastifyReply,
   work: (signal: AbortSignal) => Promise<T>,
-  { timeoutMs = limits.scanMs, tooWide = tookTooLong }: ScanBounds = {},
+  { timeoutMs = context.limits.scanMs, tooWide = tookTooLong }: ScanBounds = {},
+): Promise<T> {
+  return whileConnected(context, reply, work, { timeoutMs, refusal: tooWide })
+}
+
+/** Carries out work that ends with the refusal after so long, and when the client disconnects. Also used by accept.ts. */
+export async function whileConnected<T>(
+  { deps: { clock } }: Pick<HttpContext, 'deps'>,
+  reply: FastifyReply,
+  work: (signal: AbortSignal) => Promise<T>,
+  { timeoutMs, refusal }: { timeoutMs: number; refusal: () => EngineError },
 ): Promise<T> {
   const given = new AbortController()
-  const cancelTimer = clock.after(timeoutMs, () => given.abort(tooWide()))
-  const leave = () => given.abort(new EngineError('overloaded', 'the client has left'))
+  const cancelTimer = clock.after(timeoutMs, () => given.abort(refusal()))
+  const leave = () => given.abort(new EngineError('overloaded', 'the client disconnected'))
   reply.raw.on('close', leave)
   try {
     return await work(given.signal)

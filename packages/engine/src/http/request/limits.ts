@@ -30,6 +30,12 @@ export interface HttpLimits {
   /** Unread messages and bytes of a live stream with which a client that has stopped reading is dropped. */
   unreadFrames: number
   unreadBytes: number
+  /** Events and starts that are taken in at once, usually and while the engine drives as many runs as it may. */
+  acceptsMax: number
+  fullAcceptsMax: number
+  /** Requests that wait until they are taken in, and for how long; beyond either they are answered 503. */
+  acceptsWaitingMax: Record<'all' | 'perNamespace' | 'perKey', number>
+  acceptMs: number
   /** How long a search, a count or a list of payloads may take, from the arrival of the request; and the count of a bulk replay. */
   scanMs: number
   bulkScanMs: number
@@ -64,6 +70,10 @@ export const HTTP_LIMITS: HttpLimits = {
   waitersMax: 10_000,
   unreadFrames: 10_000,
   unreadBytes: 4 * MIB,
+  acceptsMax: 100,
+  fullAcceptsMax: 32,
+  acceptsWaitingMax: { all: 20_000, perNamespace: 15_000, perKey: 10_000 },
+  acceptMs: 30_000,
   scanMs: 5_000,
   bulkScanMs: 30_000,
   statisticsMs: 2_000,

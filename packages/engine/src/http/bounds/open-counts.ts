@@ -48,7 +48,7 @@ export class OpenCounts {
         perNamespace,
         settings.perNamespace,
       )
-    if (this.#all.room <= 0) throw new EngineError('overloaded', `${all} ${name} are open, which is the most`)
+    if (this.#all.room <= 0) throw new EngineError('overloaded', `${all} ${name} are open, the maximum`)
   }
 
   /** Counts one more until the returned function is called; calling that again changes nothing. Throws as `check` does. */
@@ -76,5 +76,5 @@ export class OpenCounts {
 }
 
 function tooMany(problem: string, limit: number, setting: string): EngineError {
-  return new EngineError('rate_limited', `${problem}, which is the most (${setting})`, { details: { limit, setting } })
+  return new EngineError('rate_limited', `${problem}, the maximum (${setting})`, { details: { limit, setting } })
 }

@@ -1,0 +1,125 @@
+// RequestPermits: requests wait for permits in the turns of their callers, and leave when they are aborted.
+
+import { expect, test } from 'vitest'
+import type { Caller } from './fair-queue.ts'
+import { RequestPermits, type RequestPermitsOptions } from './request-permits.ts'
+
+const own: Caller = { namespace: 'own' }
+const other: Caller = { namespace: 'other' }
+const { signal } = new AbortController()
+const WAITING_MAX = { all: 100, perNamespace: 100, perKey: 100, bytes: 1000 }
+
+const turns = async () => {
+  for (let i = 0; i < 10; i++) await undefined
+}
+
+function opened(options: Partial<RequestPermitsOptions> = {}) {
+  const permits = new RequestPermits({ max: () => 2, waitingMax: WAITING_MAX, refusal: 'too many', ...options })
+  const begun: string[] = []
+  const take = async (name: string, waiting: Partial<Parameters<RequestPermits['take']>[0]> = {}) => {
+    await permits.take({ caller: own, signal, ...waiting })
+    begun.push(name)
+  }
+  return { permits, begun, take }
+}
+
+test('so many are under way at once, and each that ends lets one begin', async () => {
+  const { permits, begun, take } = opened()
+  const all = ['a', 'b', 'c', 'd'].map(name => take(name))
+  await turns()
+  expect(begun).toEqual(['a', 'b'])
+  expect(permits.waiting).toBe(2)
+  permits.giveBack()
+  await turns()
+  expect(begun).toEqual(['a', 'b', 'c'])
+  permits.giveBack()
+  await Promise.all(all)
+  expect(permits.waiting).toBe(0)
+})
+
+test('a permit is free at once only while nobody waits, and callers take turns', async () => {
+  const { permits, begun, take } = opened({ max: () => 1 })
+  expect(permits.tryTake()).toBe(true)
+  expect(permits.tryTake()).toBe(false)
+  const all = [take('own 1'), take('own 2'), take('own 3'), take('other', { caller: other })]
+  for (let i = 0; i < 4; i++) {
+    permits.giveBack()
+    await turns()
+    expect(begun).toHaveLength(i + 1)
+    expect(permits.tryTake()).toBe(false)
+  }
+  expect(begun).toEqual(['own 1', 'other', 'own 2', 'own 3'])
+  await Promise.all(all)
+})
+
+test('a request of many permits begins when one is free, and others begin when it has given back enough', async () => {
+  const { permits, begun, take } = opened()
+  await take('one')
+  await take('batch', { count: 5 })
+  const last = take('last')
+  permits.giveBack()
+  await turns()
+  expect(begun).toEqual(['one', 'batch'])
+  permits.giveBack(5)
+  await last
+  expect(permits.tryTake()).toBe(true)
+})
+
+test('when the number of permits falls, none is given until enough are back; when it rises, several are', async () => {
+  let max = 3
+  const { permits, begun, take } = opened({ max: () => max })
+  const all = ['a', 'b', 'c', 'd', 'e', 'f'].map(name => take(name))
+  await turns()
+  max = 1
+  permits.giveBack()
+  permits.giveBack()
+  await turns()
+  expect(begun).toEqual(['a', 'b', 'c'])
+  max = 3
+  permits.giveBack()
+  await Promise.all(all)
+  expect(begun).toEqual(['a', 'b', 'c', 'd', 'e', 'f'])
+})
+
+test('a request that is aborted while it waits never begins', async () => {
+  const { permits, begun, take } = opened({ max: () => 1 })
+  await take('first')
+  const leaving = new AbortController()
+  const gone = take('gone', { signal: leaving.signal })
+  const next = take('next')
+  leaving.abort(new Error('left'))
+  await expect(gone).rejects.toThrow('left')
+  permits.giveBack()
+  await next
+  expect(begun).toEqual(['first', 'next'])
+})
+
+test('beyond the bounds of a key, a namespace and all, the next is refused, and a sender of another may wait', async () => {
+  const waitingMax = { all: 4, perNamespace: 3, perKey: 2, bytes: 1000 }
+  const { permits, begun, take } = opened({ max: () => 1, waitingMax })
+  const refused = { code: 'overloaded', message: 'too many' }
+  const [one, two] = ['one', 'two'].map(keyId => ({ namespace: 'own', keyId })) as [Caller, Caller]
+  await take('first', { caller: one })
+  const all = [take('a', { caller: one }), take('b', { caller: one })]
+  await expect(take('key is full', { caller: one })).rejects.toMatchObject(refused)
+  all.push(take('c', { caller: two }))
+  await expect(take('namespace is full', { caller: two })).rejects.toMatchObject(refused)
+  all.push(take('d', { caller: other }))
+  await expect(take('all is full', { caller: other })).rejects.toMatchObject(refused)
+  for (let i = 0; i < 4; i++) permits.giveBack()
+  await Promise.all(all)
+  expect(begun).toEqual(['first', 'a', 'd', 'c', 'b'])
+})
+
+test('the bytes that wait are bounded, and a namespace has half of those that others leave', async () => {
+  const { permits, take } = opened({ max: () => 1 })
+  await take('first', { bytes: 5000 })
+  const all = [take('half', { bytes: 500 })]
+  await expect(take('more', { bytes: 1 })).rejects.toMatchObject({ code: 'overloaded' })
+  await expect(take('too large', { caller: other, bytes: 251 })).rejects.toMatchObject({ code: 'overloaded' })
+  all.push(take('quarter', { caller: other, bytes: 250 }))
+  for (let i = 0; i < 2; i++) permits.giveBack()
+  await Promise.all(all)
+  permits.giveBack()
+  await take('later', { bytes: 500 })
+})
