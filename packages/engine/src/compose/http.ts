@@ -3,6 +3,7 @@
 import { recipientOf, signBody, signFor } from '@perdure/protocol'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config/config.ts'
+import { acceptancePermits } from '../http/access/accept.ts'
 import { createApp } from '../http/app.ts'
 import { HTTP_LIMITS, type HttpLimits } from '../http/request/limits.ts'
 import { consoleFiles } from '../http/response/console-files.ts'
@@ -10,6 +11,7 @@ import type { Engines } from '../services/admin/engines.ts'
 import { readGauges } from '../services/admin/gauges.ts'
 import type { Health } from '../services/admin/health.ts'
 import { Release } from '../services/admin/release.ts'
+import { SharedViews } from '../services/admin/views.ts'
 import { Buffers } from '../services/event/buffers.ts'
 import { DryRun } from '../services/event/dry-run.ts'
 import type { Ingest } from '../services/event/ingest.ts'
@@ -26,6 +28,7 @@ import { Bulk } from '../services/run/bulk.ts'
 import { Callbacks } from '../services/run/callbacks.ts'
 import { Control } from '../services/run/control.ts'
 import { Erasure } from '../services/run/erase.ts'
+import { ErrorStates } from '../services/run/error-states.ts'
 import { Passes } from '../services/run/passes.ts'
 import { RunResults } from '../services/run/results.ts'
 import { RunningSteps } from '../services/run/running-steps.ts'
@@ -81,14 +84,15 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
     },
     messages,
   }
-  const gauges = { ...core, memory, permits: permitsOf({ runs, webhooks, timers }), connections, health }
+  const acceptance = acceptancePermits(() => driver.permits.isFull, limits)
+  const gauges = { ...core, acceptance, memory, permits: permitsOf({ runs, webhooks, timers }), connections, health }
   const dryRun = new DryRun(core)
   const runningSteps = new RunningSteps({ ...core, bus: core.backends.bus, here: runId => driver.runningOf(runId) })
   return createApp({
     ...core,
+    ...servicesOf(core),
     ...webhooks,
     ingest,
-    scheduledEvents: new ScheduledEvents(core),
     schedules,
     buffers: new Buffers({ ...core, assertActive }),
     dryRun,
@@ -100,27 +104,21 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
       isDriven: runId => driver.drives(runId),
     }),
     runWhy,
-    trees: new Trees(core),
     runningSteps,
     passes: new Passes({ ...core, passOf: runId => driver.passOf(runId) }),
     registry,
     loadOf: runner => ({ ...load.of(runner), room: transport.room?.(runner.url) }),
-    workflowControl: new WorkflowControl(core),
     deletion: new Deletion({ ...core, isLive: runner => registry.isLive(runner) }),
-    erasure: new Erasure(core),
     httpCheckpoints,
     anotherPass,
     redrive: new Redrive({ ...core, assertActive }),
     starts: new Starts({ ...core, driver, assertActive }),
     bulk: new Bulk({ ...core, assertActive }),
-    callbacks: new Callbacks(core),
     settlements: new Settlements({ ...core, runningSteps, giveUp }),
     signals: new Signals({ ...core, ingest, awaitChange: new AwaitChange({ ...core, ...core.backends, waitersMax }) }),
-    budgets: new Budgets(core),
     control: new Control({ ...core, bulkReplayLimit, assertActive, interrupt, withdraw }),
     health,
     engines,
-    release: new Release(core),
     metrics: async of => core.metrics.text(of, await readGauges(gauges, of), core.catalog.view(of).workflows()),
     connections,
     messages,
@@ -130,6 +128,7 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
       return signFor({ ...signed, purpose: 'connect', recipient: recipientOf(host) })
     },
     ...admin,
+    acceptance,
     isSuspended: namespace => admin.namespaces.isSuspended(namespace),
     storeKind: config.store.kind,
     bulkReplayLimit,
@@ -161,4 +160,19 @@ function consoleOf({ console: isOn, consolePayloads, publicUrl }: Config) {
   const files = isOn ? consoleFiles() : undefined
   const prefix = publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '')
   return files && { files, prefix, hidesPayloads: !consolePayloads }
+}
+
+/** The services that need the core alone. */
+function servicesOf(core: EngineCore) {
+  return {
+    scheduledEvents: new ScheduledEvents(core),
+    trees: new Trees(core),
+    workflowControl: new WorkflowControl(core),
+    erasure: new Erasure(core),
+    errorStates: new ErrorStates(core),
+    views: new SharedViews(core),
+    callbacks: new Callbacks(core),
+    budgets: new Budgets(core),
+    release: new Release(core),
+  }
 }

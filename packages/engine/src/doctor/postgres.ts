@@ -50,8 +50,8 @@ export async function examinePostgres(url: string): Promise<Examined> {
 
 function pooler(session: Session): Finding {
   return isPooled(session)
-    ? ok('postgres.pooler', 'a pooler is in between, and gives every session a connection of its own')
-    : ok('postgres.pooler', 'no pooler is in between')
+    ? ok('postgres.pooler', 'there is a pooler, and it gives every session its own connection')
+    : ok('postgres.pooler', 'there is no pooler')
 }
 
 async function settings(session: Session): Promise<Finding[]> {
@@ -68,11 +68,11 @@ async function settings(session: Session): Promise<Finding[]> {
       ? error('postgres.version', `PostgreSQL ${major}: ${VERSION_MIN} or newer is needed`)
       : ok('postgres.version', `PostgreSQL ${major}`),
     commit === 'off'
-      ? error('postgres.synchronous_commit', 'synchronous_commit is off: what was acknowledged can be lost')
+      ? error('postgres.synchronous_commit', 'synchronous_commit is off: acknowledged work can be lost')
       : ok('postgres.synchronous_commit', `synchronous_commit is ${commit}`),
     ...(fsync === 'off' ? [error('postgres.fsync', 'fsync is off: a power cut can destroy the database')] : []),
     ...(pages === 'off'
-      ? [warning('postgres.full_page_writes', 'full_page_writes is off: safe only where the file system tears no page')]
+      ? [warning('postgres.full_page_writes', 'full_page_writes is off: safe only on a file system without torn pages')]
       : []),
     autovacuum === 'off'
       ? warning(

@@ -27,7 +27,7 @@ export function* examineHeap(limit = heapLimit()): Generator<Finding> {
   const mb = (bytes: number) => `${Math.floor(bytes / 1024 / 1024)} MB`
   yield ok(
     'memory',
-    `a heap of ${mb(limit)}: ${mb(stateBytesMax)} for the states of runs under way, ${mb(messageBytesMax)} for messages of runners`,
+    `a heap of ${mb(limit)}: ${mb(stateBytesMax)} for the states of runs in progress, ${mb(messageBytesMax)} for messages of runners`,
   )
 }
 
@@ -45,7 +45,10 @@ export function* examineTracing(): Generator<Finding> {
 
 export function* examineSecrets({ signingKeys, encryptionKeys }: Config): Generator<Finding> {
   if (signingKeys.length === 0)
-    yield warning('signing', 'ENGINE_SIGNING_KEY is not set: runners cannot tell that an invoke is from this engine')
+    yield warning(
+      'signing',
+      'ENGINE_SIGNING_KEY is not set: runners cannot verify that an invoke comes from this engine',
+    )
   else yield* keyLength('signing', 'ENGINE_SIGNING_KEY', signingKeys)
   if (encryptionKeys.length === 0)
     yield warning('encryption', 'ENGINE_ENCRYPTION_KEY is not set: the store keeps webhook secrets in the clear')
@@ -67,8 +70,11 @@ export function* examineDoor(
   const live = apiKeys.length + (stored?.live ?? 0)
   if (live > 0) yield ok('keys', live === 1 ? '1 API key' : `${live} API keys`)
   else if (!isLoopback(host) && (stored?.made ?? 0) === 0)
-    yield error('keys', `ENGINE_HOST ${host} is no loopback address and there is no API key: the engine will not start`)
-  else if ((stored?.made ?? 0) > 0) yield warning('keys', 'every API key was revoked: nobody can come in')
-  else yield warning('keys', 'no API key: whoever can connect from this machine may do everything')
-  if (corsOrigins.includes('*')) yield warning('cors', 'ENGINE_CORS_ORIGINS lets pages of every origin call')
+    yield error(
+      'keys',
+      `ENGINE_HOST ${host} is not a loopback address and there is no API key: the engine will not start`,
+    )
+  else if ((stored?.made ?? 0) > 0) yield warning('keys', 'all API keys were revoked: nobody can sign in')
+  else yield warning('keys', 'no API key: anyone on this machine has full access')
+  if (corsOrigins.includes('*')) yield warning('cors', 'ENGINE_CORS_ORIGINS lets pages of every origin call the engine')
 }

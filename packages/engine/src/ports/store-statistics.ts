@@ -1,6 +1,7 @@
 // Statistics of a namespace, as the store answers them: a part of `Reads` (store-reads.ts), its queries and its answers.
 
 import type { RunError, WaitingFor } from '@perdure/protocol'
+import type { ErrorState, StoredState } from '../domain/model/document/error-state.ts'
 import type { RunKind, RunStatus } from '../domain/model/run.ts'
 import type { Durations } from '../domain/view/durations.ts'
 import type { SeriesStep } from '../domain/view/rollup-span.ts'
@@ -99,6 +100,8 @@ export interface ErrorGroupsQuery {
   /** Only runs that failed before. */
   until?: number | undefined
   limit: number
+  /** Only groups in this state; `open` has those that have regressed too. */
+  state?: 'open' | StoredState | undefined
   trend?: Trend | undefined
   /** How many runners are counted for each group. */
   runners?: number | undefined
@@ -115,6 +118,10 @@ export interface ErrorGroup {
   /** When the oldest stored run of the group ended, also before the time that the query begins with. */
   firstSeenAt: number
   lastRunId: string
+  state: ErrorState
+  /** The stored state: when it was set, and the label of the key that set it. */
+  stateSetAt?: number
+  stateSetBy?: string
   /** The error of the last run. */
   error: RunError
   kind: RunKind

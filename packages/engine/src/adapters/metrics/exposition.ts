@@ -8,15 +8,15 @@ import type { Histogram, Sample } from './counts.ts'
 const METRICS = {
   counter: {
     perdure_events_accepted_total: 'Events made durable, sent or emitted.',
-    perdure_runs_started_total: 'Runs that were sent to a runner first, by kind.',
+    perdure_runs_started_total: 'Runs sent to a runner for the first time, by kind.',
     perdure_runs_ended_total: 'Runs that ended, by kind and status.',
     perdure_invokes_total: 'Calls of runners, by transport and outcome.',
     perdure_checkpoints_total: 'Checkpoints made durable.',
-    perdure_delivery_attempts_total: 'Webhook posts that were concluded, by outcome.',
+    perdure_delivery_attempts_total: 'Webhook posts that have ended, by outcome.',
     perdure_deliveries_ended_total: 'Webhook deliveries that ended, by status.',
     perdure_leases_lost_total: 'Leases of runs lost to another owner.',
     perdure_workflow_runs_started_total:
-      "Runs that were sent to a runner first, by workflow and kind, of the key's namespace.",
+      "Runs sent to a runner for the first time, by workflow and kind, of the key's namespace.",
     perdure_workflow_runs_ended_total: "Runs that ended, by workflow, kind and status, of the key's namespace.",
     perdure_store_commits_total: 'Units that became durable.',
     perdure_store_stale_commits_total: 'Units refused because their guard no longer held, by the kind of guard.',
@@ -34,8 +34,9 @@ const METRICS = {
     perdure_lane_under_way: 'Rows of the lane that this engine works on: passes, deliveries, timers.',
     perdure_runs_without_runner:
       "Runs for which no runner could be reached, by app, of the key's namespace; the same on every engine of a store.",
+    perdure_accepts_waiting: 'Events and starts that wait to be taken in.',
     perdure_connect_sockets: 'Sockets of Connect runners that are registered.',
-    perdure_streams_open: 'Event streams that are being read, by kind.',
+    perdure_streams_open: 'Open event streams, by kind.',
     perdure_dependency_up: '1 while the dependency answers.',
     perdure_draining: '1 while the engine shuts down.',
     perdure_held: '1 until an engine that was started held is released.',

@@ -83,7 +83,7 @@ export class Expression {
   holds(scope: Scope, meter = new Meter()): Evaluated<boolean> {
     const result = this.#evaluate(scope, meter)
     if (!result.ok || typeof result.value === 'boolean') return result as Evaluated<boolean>
-    return { ok: false, error: `the condition gives ${nameOf(result.value)}, not a bool` }
+    return { ok: false, error: `the condition evaluates to ${nameOf(result.value)}, not a bool` }
   }
 
   /** The key as a text: a string as it is, any other scalar as JSON writes it; null for null. */
@@ -93,7 +93,7 @@ export class Expression {
     const { value } = result
     if (value === null) return { ok: true, value }
     if (SCALARS.has(typeof value)) return { ok: true, value: String(value) }
-    return { ok: false, error: `the key gives ${nameOf(value)}, not a string, number, bool or null` }
+    return { ok: false, error: `the key evaluates to ${nameOf(value)}, not a string, number, bool or null` }
   }
 
   /** A string, a number or a boolean; null for null. An integer beyond the safe ones is its text. */
@@ -105,7 +105,7 @@ export class Expression {
     const scalar = typeof value === 'bigint' ? (isSafe ? Number(value) : String(value)) : value
     if (scalar === null || typeof scalar === 'string' || typeof scalar === 'boolean') return { ok: true, value: scalar }
     if (typeof scalar === 'number' && Number.isFinite(scalar)) return { ok: true, value: scalar }
-    return { ok: false, error: `the attribute gives ${nameOf(value)}, not a string, number, bool or null` }
+    return { ok: false, error: `the attribute evaluates to ${nameOf(value)}, not a string, number, bool or null` }
   }
 
   number(scope: Scope, meter = new Meter()): Evaluated<number> {
@@ -113,7 +113,7 @@ export class Expression {
     if (!result.ok) return result
     const number = typeof result.value === 'bigint' ? Number(result.value) : result.value
     if (typeof number === 'number' && Number.isFinite(number)) return { ok: true, value: number }
-    return { ok: false, error: `the expression gives ${nameOf(result.value)}, not a number` }
+    return { ok: false, error: `the expression evaluates to ${nameOf(result.value)}, not a number` }
   }
 
   #evaluate(scope: Scope, meter: Meter): Evaluated<unknown> {

@@ -51,15 +51,11 @@ export function eventPattern(source: string): Pattern {
   const meter = meterUnderWay()
   if (last?.meter === meter && last.source === source) return last.pattern
   if (source.length > EVENT_PATTERN_CHARS_MAX) {
-    throw new Error(
-      `a pattern is not written in the expression and has more than ${EVENT_PATTERN_CHARS_MAX} characters`,
-    )
+    throw new Error(`a computed pattern has more than ${EVENT_PATTERN_CHARS_MAX} characters`)
   }
   const size = patternSize(source)
   if (size > EVENT_PATTERN_SIZE_MAX) {
-    throw new Error(
-      `a pattern is not written in the expression and has about ${size} instructions, more than ${EVENT_PATTERN_SIZE_MAX}`,
-    )
+    throw new Error(`a computed pattern has about ${size} instructions, more than ${EVENT_PATTERN_SIZE_MAX}`)
   }
   charge(COMPILATION_UNITS + size * INSTRUCTION_UNITS)
   const pattern = compile(source, size)

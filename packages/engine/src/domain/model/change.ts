@@ -1,13 +1,13 @@
 // Every write is a list of changes. Decisions return them; the store makes a whole unit of them durable at once.
 
-import type { RunError, StepError } from '@perdure/protocol'
-import type { JsonText } from '../text/json-text.ts'
+import type { RunError } from '@perdure/protocol'
 import type { StoredKey } from './api-key.ts'
 import type { Attributes } from './attributes.ts'
 import type { Sums } from './budget/budget.ts'
 import type { BulkResult } from './bulk.ts'
 import type { ControlAction } from './control-action.ts'
 import type { CountedPost, Delivery, DeliveryAttempt } from './delivery.ts'
+import type { DocumentChange, DocumentGuard } from './document/document.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { DeliveredWith, Event, UpdateAnswer, Waiter } from './event.ts'
 import type { OperatorLimits } from './flow-control.ts'
@@ -15,7 +15,7 @@ import type { FlowRow, TurnPool } from './flow-row.ts'
 import type { LogLine } from './log-line.ts'
 import type { Receiver } from './receiver.ts'
 import type { Run, RunProgress, RunStatus } from './run.ts'
-import type { PassSent, Step } from './step.ts'
+import type { PassSent, Step, StepWoken } from './step.ts'
 import type { StreamChange } from './stream/stream-change.ts'
 import type { App, DeletedWorkflow, KeptDefinition, Runner, StepLimit, Workflow } from './workflow.ts'
 
@@ -99,6 +99,7 @@ export type Change =
   | { type: 'step.moved'; step: Step; at?: number; isLate?: true }
   | StepWoken
   | StreamChange
+  | DocumentChange
   | { type: 'log.written'; line: LogLine }
   | { type: 'event.recorded'; event: Event }
   /** Claims (app, dedupeId) until `expiresAt`. `app` is '' for broadcasts; webhooks use a scope of their own. */
@@ -193,23 +194,6 @@ export type Change =
   /** The outcome of a bulk action for a run; the first result of a run stays. */
   | { type: 'bulkResult.recorded'; result: BulkResult }
 
-/**
- * An event or a finished child settles a parked step. Applies only while the step is `waiting`: the step takes the
- * outcome and its run's fence rises by one. The step's frame takes the first seq of the new fence's range, followed by the
- * `queued` frame if the run was `waiting`. A `waiting` run turns `queued`, available at `at`; a leased or paused run keeps
- * its status and `availableAt`.
- */
-export interface StepWoken {
-  type: 'step.woken'
-  runId: string
-  stepIndex: number
-  status: 'succeeded' | 'failed'
-  data?: JsonText
-  error?: StepError
-  eventId?: string
-  at: number
-}
-
 /** Whether the change makes every engine on the store read the catalog again. */
 export function changesCatalog(change: Change): boolean {
   return CHANGES_CATALOG[change.type] && !(change.type === 'runner.registered' && change.isRepeat)
@@ -280,6 +264,8 @@ const CHANGES_CATALOG = {
   'run.erased': false,
   'control.recorded': false,
   'bulkResult.recorded': false,
+  'document.saved': false,
+  'document.deleted': false,
 } as const satisfies Record<Change['type'], boolean>
 
 type CatalogChangeType = keyof {
@@ -354,6 +340,7 @@ export type Guard =
   | { type: 'idle'; namespace: string; app: string; workflow?: string }
   /** The namespace has at most so many of these. */
   | { type: Counted; namespace: string; most: number }
+  | DocumentGuard
 
 export const GUARD_TYPES = Object.keys({
   run: true,
@@ -389,6 +376,8 @@ export const GUARD_TYPES = Object.keys({
   runners: true,
   endpoints: true,
   receivers: true,
+  documents: true,
+  failed: true,
 } satisfies Record<Guard['type'], true>) as Guard['type'][]
 
 /** The resources of a namespace that guards count. */

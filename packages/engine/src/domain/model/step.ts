@@ -143,3 +143,20 @@ export function timerOf({ limit, wakeAt }: Step): number | undefined {
 export function isSettled(status: StepStatus): boolean {
   return status === 'succeeded' || status === 'failed' || status === 'cancelled'
 }
+
+/**
+ * An event or a finished child settles a parked step. Applies only while the step is `waiting`: the step takes the
+ * outcome and its run's fence rises by one. The step's frame takes the first seq of the new fence's range, followed by the
+ * `queued` frame if the run was `waiting`. A `waiting` run turns `queued`, available at `at`; a leased or paused run keeps
+ * its status and `availableAt`.
+ */
+export interface StepWoken {
+  type: 'step.woken'
+  runId: string
+  stepIndex: number
+  status: 'succeeded' | 'failed'
+  data?: JsonText
+  error?: StepError
+  eventId?: string
+  at: number
+}

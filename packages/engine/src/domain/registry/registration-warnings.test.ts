@@ -14,7 +14,7 @@ test('a trigger for an event that the engine does not send never matches', () =>
   const triggers = ['perdure/run.*', 'perdure/run.failed', 'perdure/run.faild', 'run.failed'].map(event => ({ event }))
   const request = { app: 'shop', url: 'http://a/', workflows: [{ name: 'alert', triggers }] }
   expect(registrationWarnings(request)).toEqual([
-    'workflow "alert": triggers[2].event: the engine sends no "perdure/run.faild", only perdure/run.succeeded, ' +
+    'workflow "alert": triggers[2].event: the engine never sends "perdure/run.faild", only perdure/run.succeeded, ' +
       'perdure/run.failed, perdure/run.cancelled',
   ])
 })
@@ -23,8 +23,8 @@ test('a live runner with another definition is another version of the app', () =
   const own = serving('new', { pay: 'b', ship: 'x' })
   const peers = [serving('old', { pay: 'a', ship: 'x', mail: 'm' }, { version: '1.4' }), serving('same', { pay: 'b' })]
   expect(versionWarnings(own, peers)).toEqual([
-    'two versions of app "shop" are live: runner "old" (version 1.4) has another definition of "pay". The newest one ' +
-      'counts, and runs go to both runners; stop the old one unless a deploy is under way',
+    'two versions of app "shop" are live: runner "old" (version 1.4) has another definition of "pay". The newest ' +
+      'definition applies, and runs go to both runners; stop the old runner unless a deployment is in progress',
   ])
   expect(versionWarnings(own, [peers[1] as typeof own])).toEqual([])
 })
@@ -33,7 +33,7 @@ test('an app without a runner that starts the same workflow at the same event wa
   const pay = { ...workflow('pay'), app: 'store', triggers: [{ event: 'order/paid' }] }
   const abandoned = { ...pay, app: 'shop' }
   expect(renamedAppWarnings([pay], [abandoned])).toEqual([
-    'app "shop" has no runner and still starts "pay" at the same events; those runs wait for a runner. If this app ' +
+    'app "shop" has no runner, but it still starts "pay" on the same events; those runs wait for a runner. If this app ' +
       'replaces it, delete it: perdure apps delete shop',
   ])
   const others = [

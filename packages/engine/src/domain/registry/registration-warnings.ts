@@ -24,7 +24,7 @@ export function registrationWarnings(request: RegisterRequest): string[] {
 /** Warns of workflows that stay deleted. */
 export function deletionWarnings({ deletedWorkflows = [] }: Pick<Runner, 'deletedWorkflows'>): string[] {
   return deletedWorkflows.map(
-    ({ name }) => `workflow "${name}": it was deleted, and is not registered again before its definition changes`,
+    ({ name }) => `workflow "${name}" was deleted: it is registered again only when its definition changes`,
   )
 }
 
@@ -45,7 +45,7 @@ export function versionWarnings(runner: Runner, live: readonly Runner[]): string
     const version = peer.version === undefined ? '' : ` (version ${peer.version})`
     return (
       `two versions of app "${runner.app}" are live: runner "${peer.runnerId}"${version} has another definition of ` +
-      `${listed(names)}. The newest one counts, and runs go to both runners; stop the old one unless a deploy is under way`
+      `${listed(names)}. The newest definition applies, and runs go to both runners; stop the old runner unless a deployment is in progress`
     )
   })
 }
@@ -67,7 +67,7 @@ export function renamedAppWarnings(registered: readonly Workflow[], abandoned: r
     .slice(0, LISTED_MAX)
     .map(
       ([app, names]) =>
-        `app "${app}" has no runner and still starts ${listed(names)} at the same events; those runs wait for a runner. ` +
+        `app "${app}" has no runner, but it still starts ${listed(names)} on the same events; those runs wait for a runner. ` +
         `If this app replaces it, delete it: perdure apps delete ${app}`,
     )
 }
@@ -77,7 +77,7 @@ function doubtful(workflow: WorkflowRegistration): string[] {
   const of = `workflow "${name}":`
   const exact = (cancelOn ?? []).flatMap(({ event }, i) =>
     event.endsWith('*')
-      ? [`${of} cancelOn[${i}].event: only an event that is called "${event}" cancels, * and all`]
+      ? [`${of} cancelOn[${i}].event: the * is no wildcard here, so only an event named "${event}" cancels`]
       : [],
   )
   const starred = (triggers ?? []).flatMap(({ event = '' }, i) => {
@@ -88,7 +88,7 @@ function doubtful(workflow: WorkflowRegistration): string[] {
   })
   const unsent = (triggers ?? []).flatMap((trigger, i) =>
     isEngineEvent(trigger.event ?? '') && !ENDED_EVENTS.some(name => matchesEvent(trigger, name))
-      ? [`${of} triggers[${i}].event: the engine sends no "${trigger.event}", only ${ENDED_EVENTS.join(', ')}`]
+      ? [`${of} triggers[${i}].event: the engine never sends "${trigger.event}", only ${ENDED_EVENTS.join(', ')}`]
       : [],
   )
   const reads = expressionsOf(workflow).flatMap(([field, source]) =>

@@ -53,7 +53,7 @@ export function endUnderWay(
 
 /**
  * Pauses the run. A lease stays: the pass in flight is checkpointed, or recovered if its engine dies. Undefined when the
- * run is paused already.
+ * run is already paused.
  */
 export function pause(state: RunState, now: number): Decision | undefined {
   refuseTerminal(state.run, 'pause')
@@ -208,14 +208,20 @@ export function nextTimer(steps: Iterable<Step>): number | undefined {
   return next
 }
 
-function refuseTerminal(run: Run, action: string): void {
+/** Participles of the actions that only a live run allows. */
+const DONE = { cancel: 'cancelled', pause: 'paused' }
+
+function refuseTerminal(run: Run, action: keyof typeof DONE): void {
   if (!isTerminal(run.status)) return
   if (run.continuedAs !== undefined) {
     const continuedAs = shownRunId(run.continuedAs)
-    const message = `Run ${shownRunId(run.id)} continued as run ${continuedAs}: it is too late to ${action} it.`
+    const message = `Run ${shownRunId(run.id)} has already continued as run ${continuedAs} and can't be ${DONE[action]}.`
     throw new EngineError('run_terminal', message, { details: { status: run.status, continuedAs } })
   }
-  throw refusal('run_terminal', run, `: it is too late to ${action} it.`)
+  const has = run.status === 'cancelled' ? 'was already cancelled' : `has already ${run.status}`
+  const cannot = run.status === DONE[action] ? '' : ` and can't be ${DONE[action]}`
+  const message = `Run ${shownRunId(run.id)} ${has}${cannot}.`
+  throw new EngineError('run_terminal', message, { details: { status: run.status } })
 }
 
 function refuseUnfinished(run: Run): void {

@@ -42,13 +42,17 @@ export function chunksOf({ chunks = '' }: Pick<StreamRow, 'chunks'>): JsonText[]
   return arrayElements(`[${chunks}]`)
 }
 
-/** The text of the chunks that are strings, without those that the rollbacks of the stream withdraw. */
-export function countedText(rows: readonly StreamRow[], rollbacks: readonly StreamRow[]): string {
+/**
+ * The text of the chunks from the number `from` on that are strings, without those that the rollbacks of the stream withdraw. The first
+ * row may begin before `from`: rows may have been merged since the page before was read.
+ */
+export function countedText(rows: readonly StreamRow[], rollbacks: readonly StreamRow[], from: number): string {
   let text = ''
   for (const row of rows) {
     if (row.chunks === undefined) continue
-    const end = withdrawnFrom(row, rollbacks) - row.n
-    for (const chunk of chunksOf(row).slice(0, end)) if (chunk.charCodeAt(0) === QUOTE) text += JSON.parse(chunk)
+    const end = Math.max(0, withdrawnFrom(row, rollbacks) - row.n)
+    for (const chunk of chunksOf(row).slice(Math.max(0, from - row.n), end))
+      if (chunk.charCodeAt(0) === QUOTE) text += JSON.parse(chunk)
   }
   return text
 }

@@ -47,10 +47,8 @@ class Written {
   }
 
   get text(): string {
-    return countedText(
-      this.rows,
-      this.rows.filter(({ rollback }) => rollback !== undefined),
-    )
+    const rollbacks = this.rows.filter(({ rollback }) => rollback !== undefined)
+    return countedText(this.rows, rollbacks, 0)
   }
 }
 
@@ -99,10 +97,10 @@ describe('appends', () => {
     return new Map([['answer', { ...head, ...fields }]])
   }
   test.each([
-    ['chunks', full({ chunks: STREAM_CHUNKS_MAX }), `stream "answer" would be over its bound of 100000 chunks`],
-    ['bytes', full({ bytes: STREAM_BYTES_MAX }), `over its bound of 16777216 bytes`],
-    ['all chunks', full({ allChunks: 4 * STREAM_CHUNKS_MAX }), '400000 chunks with those that were withdrawn'],
-    ['all bytes', full({ allBytes: 4 * STREAM_BYTES_MAX }), '67108864 bytes with what was withdrawn'],
+    ['chunks', full({ chunks: STREAM_CHUNKS_MAX }), `stream "answer" would exceed its limit of 100000 chunks`],
+    ['bytes', full({ bytes: STREAM_BYTES_MAX }), `exceed its limit of 16777216 bytes`],
+    ['all chunks', full({ allChunks: 4 * STREAM_CHUNKS_MAX }), '400000 chunks, including withdrawn ones'],
+    ['all bytes', full({ allBytes: 4 * STREAM_BYTES_MAX }), '67108864 bytes, including withdrawn chunks'],
   ])('over the bound of %s are refused, and change nothing', (_, streams, message) => {
     const draft = new StreamsDraft('run_1', streams, NOW)
     const refusal = draft.append(given('a', ['1']), FIRST)
@@ -114,7 +112,7 @@ describe('appends', () => {
     const draft = new StreamsDraft('run_1', new Map(), NOW)
     for (let n = 0; n < STREAMS_OF_RUN_MAX; n++) expect(draft.append(given('a', ['1'], `s${n}`), FIRST)).toBeUndefined()
     expect(draft.append(given('a', ['1'], 'more'), FIRST)?.message).toBe(
-      'stream "more" would be one more than the 64 streams that a run may have',
+      'stream "more" would exceed the limit of 64 streams for one run',
     )
     expect(draft.append(given('a', ['1'], 's0'), FIRST)).toBeUndefined()
   })

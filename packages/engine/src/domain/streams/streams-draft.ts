@@ -159,20 +159,20 @@ export class StreamsDraft {
     if (!head) {
       const count = new Set([...this.#base.keys(), ...this.#written.keys()]).size
       if (count < STREAMS_OF_RUN_MAX) return undefined
-      return tooLarge(`stream "${name}" would be one more than the ${STREAMS_OF_RUN_MAX} streams that a run may have`)
+      return tooLarge(`stream "${name}" would exceed the limit of ${STREAMS_OF_RUN_MAX} streams for one run`)
     }
     const counted = { chunks: head.chunks + chunks.length, bytes: head.bytes + bytes }
     const all = { chunks: head.allChunks + chunks.length, bytes: head.allBytes + bytes }
     if (counted.chunks > STREAM_CHUNKS_MAX) return over(name, `${STREAM_CHUNKS_MAX} chunks`)
     if (counted.bytes > STREAM_BYTES_MAX) return over(name, `${STREAM_BYTES_MAX} bytes`)
     if (all.chunks > WITHDRAWN_FACTOR * STREAM_CHUNKS_MAX)
-      return over(name, `${WITHDRAWN_FACTOR * STREAM_CHUNKS_MAX} chunks with those that were withdrawn`)
+      return over(name, `${WITHDRAWN_FACTOR * STREAM_CHUNKS_MAX} chunks, including withdrawn ones`)
     if (all.bytes > WITHDRAWN_FACTOR * STREAM_BYTES_MAX)
-      return over(name, `${WITHDRAWN_FACTOR * STREAM_BYTES_MAX} bytes with what was withdrawn`)
+      return over(name, `${WITHDRAWN_FACTOR * STREAM_BYTES_MAX} bytes, including withdrawn chunks`)
     return undefined
   }
 }
 
 function over(name: string, bound: string): Refusal {
-  return tooLarge(`stream "${name}" would be over its bound of ${bound}`)
+  return tooLarge(`stream "${name}" would exceed its limit of ${bound}`)
 }

@@ -44,12 +44,12 @@ describe('a schedule', () => {
     ['* * * *', 'fields'],
     ['* * * * * * *', 'fields'],
     ['@daily', 'fields'],
-    ['60 * * * *', 'no schedule'],
-    ['* 24 * * *', 'no schedule'],
-    ['a b c d e', 'no schedule'],
+    ['60 * * * *', 'is not a valid cron expression'],
+    ['* 24 * * *', 'is not a valid cron expression'],
+    ['a b c d e', 'is not a valid cron expression'],
     ['0 0 30 2 *', 'never'],
     ['TZ=Mars/Olympus 0 0 * * *', 'time zone'],
-    ['TZ= 0 0 * * *', 'no schedule'],
+    ['TZ= 0 0 * * *', 'is not a valid cron expression'],
   ])('%j is refused', (source, why) => {
     expect(() => new Schedule(source)).toThrow(CronError)
     expect(() => new Schedule(source)).toThrow(why)

@@ -28,7 +28,7 @@ function whySignal(event: Event, runId: string, woken: readonly WokenStep[]): Ev
   const sentence =
     woke > 0
       ? `The ${source} woke run ${run}, to which it was sent.`
-      : `The ${source} was sent to run ${run} alone, which did not wait for it at that moment.`
+      : `The ${source} was sent to run ${run} only, which was not waiting for it at that moment.`
   return {
     eventId,
     name: signalOf(name) ?? name,
@@ -156,8 +156,8 @@ const PAST: Record<Outcome, (entry: Triggered) => string> = {
     `It started run ${runId}.${isPaused ? ' The workflow was paused, so the run waits until it is resumed.' : ''}`,
   deduped: ({ repeatOf }) => `Its idempotency key was used before${repeatOf ? `, by event ${repeatOf}` : ''}.`,
   dropped: () => 'Its rate limit dropped the event.',
-  skipped: ({ liveRunId }) => `Its singleton skipped the event: run ${liveRunId} was alive.`,
-  delivered: ({ liveRunId }) => `Its singleton delivered the event to run ${liveRunId}, which was alive.`,
+  skipped: ({ liveRunId }) => `Its singleton skipped the event: run ${liveRunId} was live.`,
+  delivered: ({ liveRunId }) => `Its singleton delivered the event to run ${liveRunId}, which was live.`,
   debounced: ({ runId }) =>
     runId === undefined
       ? 'It joined a burst that has not become a run.'
@@ -172,8 +172,8 @@ const PRESENT: Record<Outcome, string> = {
   run: 'It would start a run.',
   deduped: 'Its idempotency key is used.',
   dropped: 'Its rate limit would drop the event.',
-  skipped: 'Its singleton would skip the event: a run is alive.',
-  delivered: 'Its singleton would deliver the event to a run that is alive.',
+  skipped: 'Its singleton would skip the event: a run is live.',
+  delivered: 'Its singleton would deliver the event to a live run.',
   debounced: 'It would join a burst.',
   batched: 'It would join a batch.',
 }
@@ -260,7 +260,7 @@ function effectSentence(decided: Answered): string {
   }
   const [only] = workflows
   if (workflows.length === 1 && only) return `${nothing}${only.app}/${only.workflow}: ${only.sentence}`
-  return `${nothing}${workflows.length} workflows have a trigger for its name, each with a reason of its own.`
+  return `${nothing}${workflows.length} workflows have a trigger for its name, each for its own reason.`
 }
 
 function wokenRuns({ woke, waited, isNow }: Answered): string {

@@ -130,7 +130,7 @@ describe('queued', () => {
     })
     const first = { ...held({ kind: 'throttle', until: NOW }), startedAt: undefined, availableAt: LATER }
     expect(why(first, { position: 0 })).toMatchObject({
-      sentence: `It is held by its throttle until ${THEN}; it is next in line.`,
+      sentence: `It is held by its throttle until ${THEN}; it is next in the queue.`,
       wakeAt: THEN,
     })
     const rechecked = { ...first, waitingFor: { kind: 'throttle', until: LATER } as const, availableAt: NOW + 1 }
@@ -185,7 +185,7 @@ describe('waiting', () => {
     const row = parked({ kind: 'event', stepName: 'b', eventName: 'b' })
     const open = waiting('b', 'b')
     expect(why(row, { settledLast: 'a' }, open).sentence).toBe(
-      'Step "b" waits for event "b", without a deadline. The handler has called no step since step "a" ended: it awaits an open step or, after a race, something outside of steps. In the second case, if its process has ended or was frozen, the run does not continue before an open step settles. Put I/O into a step.',
+      'Step "b" waits for event "b", without a deadline. The handler has called no step since step "a" ended: it awaits an open step or, after a race, something outside steps. In the second case, if its process has ended or was frozen, the run continues only when an open step settles. Put I/O into a step.',
     )
     const at = (seq: number, name: string) => ({ ...open, runId: row.id, index: 0, seq, name })
     expect(settledLast([at(1, 'b')], [at(3, 'a'), at(2, 'c')])?.name).toBe('a')
@@ -252,6 +252,23 @@ test('paused: its timers go on', () => {
   const paused = why(idleRun('paused'), {}, sleeping('late', LATER + 1), sleeping('soon', LATER))
   expect(paused).toMatchObject({ status: 'paused', wakeAt: THEN, waitingFor: undefined })
   expect(paused.sentence).toContain(`paused at ${AT}`)
+})
+
+test.each([
+  [1, 'because the only attempt of step "pay" failed'],
+  [3, 'because the 3 attempts of step "pay" failed'],
+])('paused after %i failed attempts', (attempt, sentence) => {
+  const step = { ...retrying('pay', LATER), attempt }
+  const row = idleRun('paused', { waitingFor: { kind: 'failure', stepName: 'pay', stepIds: [step.id] } })
+  expect(why(row, {}, step).sentence).toContain(sentence)
+})
+
+test.each([
+  ['run_1', 'because its budget is exceeded: 2 of 1 usd were spent'],
+  ['run_9', 'because the budget of run run_9 is exceeded: 2 of 1 usd were spent'],
+])('paused beyond the budget of %s', (runId, sentence) => {
+  const row = idleRun('paused', { id: 'run_1', waitingFor: { kind: 'budget', name: 'usd', limit: 1, spent: 2, runId } })
+  expect(why(row).sentence).toContain(sentence)
 })
 
 describe('ended', () => {

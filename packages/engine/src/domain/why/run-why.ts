@@ -14,7 +14,7 @@ import { waitingForText } from '../view/run-summary.ts'
 import { pausedForBudgetSentence } from './budget.ts'
 import { circleWarning, type WaitCircle } from './circle.ts'
 import { by, deadlineText, nextStartText } from './deadlines.ts'
-import { failureText, shownFailure } from './failure.ts'
+import { failureText, shownFailure, spentText } from './failure.ts'
 import { limitSentence } from './limit-sentence.ts'
 import { type TurnPoolNow, turnText } from './turn-pool.ts'
 import { faultText, type WaitFault } from './wait-fault.ts'
@@ -174,8 +174,8 @@ function sentenceOf(facts: Facts, open: readonly Step[]): string {
       return waitingSentence(run.waitingFor, facts, open)
     case 'paused':
       if (run.waitingFor?.kind === 'failure') return pausedForFailureSentence(facts, run.waitingFor)
-      if (run.waitingFor?.kind === 'budget') return pausedForBudgetSentence(since, run.waitingFor)
-      return `It was paused at ${timestamp(since)}. Until it is resumed, its timers and events still settle, but no runner gets it.`
+      if (run.waitingFor?.kind === 'budget') return pausedForBudgetSentence(since, run.id, run.waitingFor)
+      return `It was paused at ${timestamp(since)}. Until it is resumed, its timers and events still settle, but it is not sent to a runner.`
     case 'succeeded':
       return run.continuedAs === undefined
         ? `It succeeded ${afterText(facts)}.`
@@ -210,9 +210,11 @@ function runnerRoomSentence({ run, runners, isInRunnerQueue }: Facts): string {
 
 function pausedForFailureSentence({ run, since, triesMax, steps }: Facts, { stepName, stepIds }: WaitingFor): string {
   const step = steps.find(({ id }) => id === stepIds?.[0])
-  const tries = step ? `${step.attempt} attempts of step "${stepName}"` : `${triesMax} tries of a pass`
+  const tries = step
+    ? `${spentText(step.attempt, 'attempt')} of step "${stepName}"`
+    : `${spentText(triesMax, 'try')} of a pass`
   const why = run.lastFailure ? `: ${failureText(run.lastFailure)}` : ''
-  return `It was paused at ${timestamp(since)} because the ${tries} failed${why}. A resume gives new tries; a cancel ends it.`
+  return `It was paused at ${timestamp(since)} because ${tries} failed${why}. Resume it for new tries, or cancel it.`
 }
 
 function queuedSentence(facts: Facts): string {
@@ -234,7 +236,7 @@ function queuedSentence(facts: Facts): string {
     case 'throttle':
       return limitSentence(facts, `throttle${key}`, nextStartText(nextStartAt(facts)), before)
     case 'sleep':
-      return `It was started with a delay, and begins at ${optionalTimestamp(waitingFor.until)}.`
+      return `It was started with a delay, and starts at ${optionalTimestamp(waitingFor.until)}.`
     case undefined:
     case 'event':
     case 'signal':
@@ -261,12 +263,12 @@ function holderText({ run, blockedBy = [] }: Facts): string {
 }
 
 function turnsText({ holds }: Run): string {
-  return holds?.fairness ? ` among those of its fairness key "${holds.fairness.key}", and the keys take turns` : ''
+  return holds?.fairness ? ` among the runs of its fairness key "${holds.fairness.key}", and the keys take turns` : ''
 }
 
 /** How many runs are ahead in its queue. */
 function aheadText(position: number): string {
-  if (position === 0) return 'it is next in line'
+  if (position === 0) return 'it is next in the queue'
   return position === 1 ? '1 run is ahead of it' : `${position} runs are ahead of it`
 }
 
@@ -298,9 +300,11 @@ function heldSentence({ run, runners }: Facts): string {
 
 /** Runners that serve the workflow may lack the feature. */
 function noCleanupRunner({ app, workflow, runner, cleanupOf }: Run): string {
-  const whose =
-    runner === undefined ? `No runner of app "${app}"` : `Its pin, runner "${runner}" of app "${app}", is not one that`
-  return `${whose} has workflow "${workflow}" and knows cleanup runs: it cleans up after run ${shownRunId(cleanupOf as string)}.`
+  const none =
+    runner === undefined
+      ? `No runner of app "${app}" has workflow "${workflow}" and supports cleanup runs`
+      : `Its pin, runner "${runner}" of app "${app}", does not have workflow "${workflow}" with support for cleanup runs`
+  return `${none}: this run cleans up after run ${shownRunId(cleanupOf as string)}.`
 }
 
 function waitingSentence(waiting: WaitingFor | undefined, facts: Facts, open: readonly Step[]): string {
@@ -346,7 +350,7 @@ function waitingSentence(waiting: WaitingFor | undefined, facts: Facts, open: re
 /** Parallel steps and races look alike here, and so does a handler that awaits something else than steps. */
 function settledText({ settledLast }: Facts): string {
   if (settledLast === undefined) return ''
-  return ` The handler has called no step since step "${settledLast}" ended: it awaits an open step or, after a race, something outside of steps. In the second case, if its process has ended or was frozen, the run does not continue before an open step settles. Put I/O into a step.`
+  return ` The handler has called no step since step "${settledLast}" ended: it awaits an open step or, after a race, something outside steps. In the second case, if its process has ended or was frozen, the run continues only when an open step settles. Put I/O into a step.`
 }
 
 /** The newest of the settled steps, if it settled after every open one was stored. */

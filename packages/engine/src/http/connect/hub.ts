@@ -27,7 +27,7 @@ import { admit, isStillAdmitted, isUnknownKey } from '../access/admit.ts'
 import { credentialsOf } from '../access/auth.ts'
 import type { HttpContext } from '../access/context.ts'
 import { mount } from '../access/mount.ts'
-import { OpenCounts } from '../access/open-counts.ts'
+import { OpenCounts } from '../bounds/open-counts.ts'
 import { statusOf } from '../response/problem.ts'
 import { rawResponse } from '../response/raw-response.ts'
 import { afterAnswers, isWhole, withoutOffer } from './ignored-upgrade.ts'
@@ -207,7 +207,7 @@ export class ConnectHub {
       return shuttingDown()
     }
     if (this.#connections.size >= this.#limits.socketsMax)
-      return new EngineError('overloaded', `${this.#limits.socketsMax} sockets are open, which is the most`)
+      return new EngineError('overloaded', `${this.#limits.socketsMax} sockets are open, the maximum`)
     try {
       if (refusal === undefined) this.#sockets.check(actor)
       return undefined
@@ -221,7 +221,7 @@ export class ConnectHub {
     const leave = refusal === undefined ? this.#sockets.enter(actor) : () => {}
     const gone = new Promise<void>(resolve => ws.on('close', () => resolve()))
     const cancelRegisterTimer = clock.after(this.#limits.registerMs, () => {
-      peer.fail(new EngineError('invalid_request', 'runner.register did not come in time'), CLOSE_CODES.protocol)
+      peer.fail(new EngineError('invalid_request', 'runner.register was not received in time'), CLOSE_CODES.protocol)
     })
     const onOver = () => {
       cancelRegisterTimer()
@@ -273,7 +273,7 @@ export class ConnectHub {
 
   /** The keys have changed: closes the sockets that they would no longer open. */
   #checkKeys(): void {
-    const problem = new EngineError('unauthorized', 'the keys have changed, and would not let it in any more')
+    const problem = new EngineError('unauthorized', 'the keys have changed, and its key is no longer valid')
     for (const { peer, isKeyValid } of this.#connections) if (!isKeyValid()) peer.fail(problem, CLOSE_CODES.auth)
   }
 }

@@ -3,6 +3,7 @@
 
 import { isLasting, type KeyKind, type Namespace, nameFault, type StoredKey } from '../../domain/model/api-key.ts'
 import { EngineError, invalid } from '../../domain/model/errors.ts'
+import { TIMESTAMP_MS_MAX } from '../../domain/text/timestamp.ts'
 import type { Admin } from '../../ports/admin.ts'
 import type { Core } from '../commit/core.ts'
 import { hashKey, newKey } from './keys.ts'
@@ -20,6 +21,8 @@ export interface KeyRequest {
   label?: string | undefined
   /** `default` when absent. */
   namespace?: string | undefined
+  /** The key is refused from this time on; absent: it does not expire. */
+  expiresAt?: number | undefined
 }
 
 export class Administration {
@@ -75,15 +78,21 @@ export async function makeKey(
 ): Promise<{ stored: StoredKey; key: string }> {
   const createdAt = clock.now()
   const id = ids.next('key', createdAt)
-  const { kind, label = id, namespace = 'default' } = request
+  const { kind, label = id, namespace = 'default', expiresAt } = request
   checkName('label', label)
   checkName('namespace', namespace)
-  const live = (await admin.keys()).filter(({ revokedAt }) => revokedAt === undefined)
+  if (expiresAt !== undefined && expiresAt <= createdAt) throw invalid('expiresAt', 'must be in the future')
+  if (expiresAt !== undefined && expiresAt > TIMESTAMP_MS_MAX)
+    throw invalid('expiresAt', 'must not be after the year 9999, in UTC')
+  const live = (await admin.keys()).filter(
+    ({ revokedAt, expiresAt = Number.POSITIVE_INFINITY }) => revokedAt === undefined && expiresAt > createdAt,
+  )
   if (live.length >= LIVE_KEYS_MAX) {
-    throw new EngineError('conflict', `there are ${live.length} API keys, and no more fit: revoke some`)
+    throw new EngineError('conflict', `there are ${live.length} API keys, the maximum: revoke some`)
   }
   const key = newKey(kind)
-  return { stored: { id, namespace, label, kind, hash: hashKey(key), createdAt }, key }
+  const end = expiresAt === undefined ? {} : { expiresAt }
+  return { stored: { id, namespace, label, kind, hash: hashKey(key), createdAt, ...end }, key }
 }
 
 function checkName(field: string, value: string): void {

@@ -38,6 +38,26 @@ describe('a key ring', () => {
     expect(ring.size).toBe(1)
   })
 
+  test('a key that has expired opens nothing, nor do its sessions, and its refusal says when it expired', () => {
+    const ring = new KeyRing({ fixed: [], loopback: true })
+    const session = stored('s', { parentHash: hashKey('a'), expiresAt: 900 })
+    const changes: number[] = []
+    ring.onChange(() => changes.push(ring.size))
+    ring.replaceStored([stored('a', { expiresAt: 500 }), stored('b', { expiresAt: 700 }), session], 100)
+    expect([ring.find('a')?.expiresAt, ring.expiresAt('s')]).toEqual([500, 900])
+    ring.expire(499)
+    expect(changes).toEqual([2])
+    ring.expire(500)
+    expect(changes).toEqual([2, 1])
+    expect([ring.find('a'), ring.findLasting('a'), ring.holder('a'), ring.find('s')]).toEqual(Array(4).fill(undefined))
+    expect(ring.find('b')).toBeDefined()
+    expect(ring.refusalOf('a').message).toBe('the API key expired at 1970-01-01T00:00:00.500Z')
+    for (const key of ['s', 'unknown', undefined]) expect(ring.refusalOf(key).message).toBe('the API key is not valid')
+    ring.replaceStored([stored('a', { expiresAt: 500 }), stored('b', { revokedAt: 1, expiresAt: 700 })], 700)
+    expect(ring).toMatchObject({ open: false, size: 0 })
+    expect(ring.refusalOf('b').message).toBe('the API key is not valid')
+  })
+
   test('notifies its listeners of every change', () => {
     const ring = new KeyRing({ fixed: [fixed], loopback: true })
     const found: boolean[] = []

@@ -3,17 +3,24 @@
 
 import { createHash, randomBytes } from 'node:crypto'
 import { type ApiKey, isLasting, type KeyKind, type StoredKey } from '../../domain/model/api-key.ts'
+import { EngineError } from '../../domain/model/errors.ts'
+import { timestamp } from '../../domain/text/timestamp.ts'
 
 /** A key, and its id among those of the engine: several may have one label. */
-export type FoundKey = ApiKey & Pick<StoredKey, 'id'>
+export type FoundKey = ApiKey & Pick<StoredKey, 'id' | 'expiresAt'>
 
 /** The keys that count now: the fixed ones, and those of the store as it was last read. */
 export class KeyRing {
   /** By hash, like the others. */
   readonly #fixed: ReadonlyMap<string, FoundKey>
   readonly #loopback: boolean
+  #stored: readonly StoredKey[] = []
   #lasting: ReadonlyMap<string, FoundKey> = new Map()
-  #sessions: ReadonlyMap<string, FoundKey & { expiresAt: number }> = new Map()
+  #sessions: ReadonlyMap<string, FoundKey> = new Map()
+  /** When the keys ended that people made, by hash. Revoked ones are not in it. */
+  #expired: ReadonlyMap<string, number> = new Map()
+  /** The next time at which a key or a session ends. */
+  #nextEnd = Number.POSITIVE_INFINITY
   /** The hashes of the keys by their ids; sessions that have ended are in it, too. */
   #hashes: ReadonlyMap<string, string> = new Map()
   #everStored = false
@@ -31,19 +38,11 @@ export class KeyRing {
     this.#hashes = this.#hashesById()
   }
 
-  /** Replaces the keys of the store. */
-  replaceStored(keys: readonly StoredKey[]): void {
-    const live = keys.filter(({ revokedAt, isCode }) => revokedAt === undefined && !isCode)
-    const found = ({ id, label, namespace, kind }: StoredKey): FoundKey => ({ id, label, namespace, kind })
-    this.#lasting = new Map(live.filter(isLasting).map(key => [key.hash, found(key)]))
-    this.#sessions = new Map(
-      live
-        .filter(({ parentHash = '' }) => this.#fixed.has(parentHash) || this.#lasting.has(parentHash))
-        .map(key => [key.hash, { ...found(key), expiresAt: key.expiresAt ?? 0 }]),
-    )
-    this.#hashes = this.#hashesById()
+  /** Replaces the keys of the store. Those that have ended at `now` open nothing. */
+  replaceStored(keys: readonly StoredKey[], now = 0): void {
+    this.#stored = keys
     this.#everStored = keys.length > 0
-    this.#notify()
+    this.#arrange(now)
   }
 
   /** Sets what `reread` calls. */
@@ -56,12 +55,9 @@ export class KeyRing {
     return this.#reread()
   }
 
-  /** Ends the sessions whose time is over. */
+  /** Ends the keys and sessions whose time is over. */
   expire(now: number): void {
-    const open = [...this.#sessions].filter(([, { expiresAt }]) => expiresAt > now)
-    if (open.length === this.#sessions.size) return
-    this.#sessions = new Map(open)
-    this.#notify()
+    if (this.#nextEnd <= now) this.#arrange(now)
   }
 
   /** The ids of the stored keys that were found since the last call. */
@@ -110,9 +106,16 @@ export class KeyRing {
     return key && { ...key, hash }
   }
 
-  /** When the session of a token ends; undefined for other keys. */
+  /** When the session of a token, or the key, ends; undefined if it does not end by itself. */
   expiresAt(secret: string): number | undefined {
-    return this.#sessions.get(hashKey(secret))?.expiresAt
+    return this.find(secret)?.expiresAt
+  }
+
+  /** The error for a key that opens nothing: it says when an expired one ended. */
+  refusalOf(secret: string | undefined): EngineError {
+    const at = secret === undefined ? undefined : this.#expired.get(hashKey(secret))
+    if (at === undefined) return new EngineError('unauthorized', 'the API key is not valid')
+    return new EngineError('unauthorized', `the API key expired at ${timestamp(at)}`)
   }
 
   /** A key that people made, by its own text: no session and no code. */
@@ -120,6 +123,30 @@ export class KeyRing {
     const hash = hashKey(secret)
     const key = this.#fixed.get(hash) ?? this.#lasting.get(hash)
     return key && { ...key, hash }
+  }
+
+  #arrange(now: number): void {
+    const valid = this.#stored.filter(({ revokedAt, isCode }) => revokedAt === undefined && !isCode)
+    const live = valid.filter(({ expiresAt = Number.POSITIVE_INFINITY }) => expiresAt > now)
+    const found = ({ id, label, namespace, kind, expiresAt }: StoredKey): FoundKey => ({
+      ...{ id, label, namespace, kind },
+      ...(expiresAt === undefined ? {} : { expiresAt }),
+    })
+    this.#lasting = new Map(live.filter(isLasting).map(key => [key.hash, found(key)]))
+    const sessions = live.filter(key => !isLasting(key) && key.expiresAt !== undefined)
+    this.#sessions = new Map(
+      sessions
+        .filter(({ parentHash = '' }) => this.#fixed.has(parentHash) || this.#lasting.has(parentHash))
+        .map(key => [key.hash, found(key)]),
+    )
+    this.#expired = new Map(
+      valid.flatMap(key =>
+        isLasting(key) && key.expiresAt !== undefined && key.expiresAt <= now ? [[key.hash, key.expiresAt]] : [],
+      ),
+    )
+    this.#nextEnd = live.reduce((next, { expiresAt = next }) => Math.min(next, expiresAt), Number.POSITIVE_INFINITY)
+    this.#hashes = this.#hashesById()
+    this.#notify()
   }
 
   #hashesById(): Map<string, string> {

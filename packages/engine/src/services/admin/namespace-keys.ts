@@ -2,6 +2,7 @@
 
 import { isLasting, type StoredKey } from '../../domain/model/api-key.ts'
 import { EngineError } from '../../domain/model/errors.ts'
+import { timestamp } from '../../domain/text/timestamp.ts'
 import type { Store } from '../../ports/store.ts'
 import { type Actor, Audit } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
@@ -38,9 +39,13 @@ export class NamespaceKeys {
   /** Makes a key of the caller's namespace. Only this answer contains the key itself. */
   async create(actor: Actor, request: Omit<KeyRequest, 'namespace'>): Promise<{ stored: StoredKey; key: string }> {
     const made = await makeKey(this.#deps, { ...request, namespace: actor.namespace })
-    const { id, kind, label } = made.stored
+    const { id, kind, label, expiresAt } = made.stored
+    const ends = expiresAt === undefined ? {} : { expiresAt: timestamp(expiresAt) }
     const unit = { guards: [], changes: [{ type: 'key.created' as const, key: made.stored }] }
-    await this.#audit.commit(actor, unit, { action: 'key.create', detail: JSON.stringify({ id, kind, label }) })
+    await this.#audit.commit(actor, unit, {
+      action: 'key.create',
+      detail: JSON.stringify({ id, kind, label, ...ends }),
+    })
     await this.#deps.refresh()
     return made
   }

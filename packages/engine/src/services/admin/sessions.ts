@@ -72,7 +72,7 @@ export class Sessions {
     const stored = await admin.redeemCode(hashKey(code), session, now)
     if (stored) await refresh()
     // The key behind the code may have ended since.
-    if (!stored || !keys.find(token)) throw new EngineError('unauthorized', 'the code is not valid, or no longer')
+    if (!stored || !keys.find(token)) throw new EngineError('unauthorized', 'the code is not valid, or has expired')
     return { ...shown(stored), token, expiresAt: session.expiresAt }
   }
 
@@ -84,7 +84,7 @@ export class Sessions {
     const { admin, clock, keys, refresh } = this.#deps
     const session = keys.find(token)
     if (!session || keys.findLasting(token)) {
-      throw new EngineError('conflict', 'the key is not the token of a session: revoke it instead')
+      throw new EngineError('conflict', 'the key is not a session token: revoke it instead')
     }
     await admin.revokeKey(session.id, clock.now())
     await refresh()
@@ -95,8 +95,8 @@ export class Sessions {
     if (!keys.find(key)) await keys.reread()
     const parent = keys.findLasting(key)
     if (parent) return parent
-    if (keys.find(key)) throw new EngineError('forbidden', 'a session opens no other session: send an API key')
-    throw new EngineError('unauthorized', 'the API key is not valid')
+    if (keys.find(key)) throw new EngineError('forbidden', 'a session cannot open another session: send an API key')
+    throw keys.refusalOf(key)
   }
 
   async #add(
@@ -105,7 +105,7 @@ export class Sessions {
   ): Promise<StoredKey> {
     const { admin, clock, ids, refresh } = this.#deps
     if (parent.kind !== 'secret' && parent.kind !== kind) {
-      throw new EngineError('forbidden', `a key of kind ${parent.kind} opens no session of kind ${kind}`, {
+      throw new EngineError('forbidden', `a key of kind ${parent.kind} cannot open a session of kind ${kind}`, {
         details: { kind: parent.kind, needs: kind === 'read' ? ['secret', 'read'] : ['secret'] },
       })
     }
@@ -120,7 +120,7 @@ export class Sessions {
       hash,
       createdAt: now,
       parentHash: parent.hash,
-      expiresAt: now + lastsMs,
+      expiresAt: Math.min(now + lastsMs, parent.expiresAt ?? Number.POSITIVE_INFINITY),
       isCode,
     }
     await admin.addKey(session)

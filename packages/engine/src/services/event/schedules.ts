@@ -39,6 +39,14 @@ export interface SchedulesDeps
   assertActive(namespace: string): void
 }
 
+/** A schedule as it is given, and how it is put. */
+export interface PutRequest extends ScheduleDefinition {
+  /** Replaces nothing. */
+  ifAbsent?: boolean
+  /** Stores nothing. */
+  dryRun?: boolean
+}
+
 /** The effect of firing by hand: a schedule of a workflow starts a run, one of the API sends an event. */
 type Fired = Pick<SendEventReply, 'runId' | 'eventId' | 'triggered'>
 
@@ -51,21 +59,27 @@ export class Schedules {
     this.#audit = new Audit(deps)
   }
 
-  /** @throws EngineError `conflict` for the id of a workflow's schedule, `invalid_request` if no instant ever comes. */
-  async put(actor: Actor, id: string, definition: ScheduleDefinition): Promise<EventSchedule> {
+  /**
+   * @throws EngineError `conflict` for the id of a workflow's schedule, and with `ifAbsent` for one that is in use; `invalid_request`
+   * if no instant ever comes.
+   */
+  async put(actor: Actor, id: string, { ifAbsent, dryRun, ...definition }: PutRequest): Promise<EventSchedule> {
     assertOwn(id)
     const { namespace } = actor
-    const { clock } = this.#deps
-    return this.#change(actor, 'schedule.put', id, stored => {
+    const { clock, store } = this.#deps
+    const decide = (stored: FlowRow | undefined) => {
+      if (ifAbsent && stored) throw taken(id)
       const now = clock.now()
       const schedule = redefined(stored && eventSchedule(stored), definition, { id, now })
       // An interval counts from the creation, so the stored schedule decides.
       if (recurrenceOf(schedule).next(now) === undefined)
         throw definition.endsAt === undefined
-          ? invalid('startsAt', 'must not be after the last instant: none would come')
-          : invalid('endsAt', 'must be after the next instant: none would come')
+          ? invalid('startsAt', 'must not be after the last scheduled time: the schedule would never fire')
+          : invalid('endsAt', 'must be after the next scheduled time: the schedule would never fire')
       return { schedule, unit: unitOf(namespace, schedule, stored) }
-    })
+    }
+    if (dryRun) return decide(await store.flowRow(scheduleRowId(namespace, id))).schedule
+    return this.#change(actor, 'schedule.put', id, decide)
   }
 
   /** @throws EngineError `not_found`, or `conflict` for the id of a workflow's schedule. */
@@ -247,7 +261,12 @@ export function isCronId(id: string): boolean {
 }
 
 function assertOwn(id: string): void {
-  if (isCronId(id)) throw new EngineError('conflict', 'a schedule of a workflow is changed by its registration')
+  if (isCronId(id))
+    throw new EngineError('conflict', 'a schedule of a workflow can only be changed by its registration')
+}
+
+function taken(id: string): EngineError {
+  return new EngineError('conflict', `There is a schedule ${id} already.`, { details: { field: 'id' } })
 }
 
 function notPaused(id: string): EngineError {

@@ -7,12 +7,10 @@ import type { Change, Guard, Unit } from '../../domain/model/change.ts'
 import { isConnectUrl, isNamelessConnect } from '../../domain/model/connect-url.ts'
 import type { Question } from '../../domain/model/decision.ts'
 import { invalid, invariant, StaleError } from '../../domain/model/errors.ts'
-
 import { ENGINE_FEATURES } from '../../domain/model/features.ts'
 import type { FlowRow } from '../../domain/model/flow-row.ts'
 import { type App, type KeptDefinition, type Runner, runnerKey, type Workflow } from '../../domain/model/workflow.ts'
 import { withPresent } from '../../domain/registry/definition-history.ts'
-
 import { instancesOf, withoutInstance } from '../../domain/registry/leaving.ts'
 import { registeredRunner, registeredWorkflow, registrationChanges } from '../../domain/registry/registration.ts'
 import { full, type RegistrationLimits, roomGuards } from '../../domain/registry/registration-bounds.ts'
@@ -24,6 +22,7 @@ import {
 } from '../../domain/registry/registration-warnings.ts'
 import type { Assumptions } from '../../domain/run/assumptions.ts'
 import type { Presence } from '../../ports/connections.ts'
+import { CATALOG_READ_EVERY_MS } from '../catalog/catalog-watch.ts'
 import type { RunnerHealth } from '../catalog/runner-health.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
@@ -53,6 +52,10 @@ export class Registry {
   readonly #openedAt: number
   /** When this engine heard from each runner last, by the monotonic clock. */
   readonly #heardAt = new Map<string, number>()
+  /** Registrations of Connect runners without an id of their own, whose sockets are here. */
+  readonly #connected = new Map<string, { namespace: string; request: RegisterRequest }>()
+  /** At how many regular reads in a row this engine has known of no socket of a runner. */
+  #absentReads: ReadonlyMap<string, number> = new Map()
 
   constructor(deps: RegistryDeps) {
     this.#deps = deps
@@ -93,6 +96,7 @@ export class Registry {
     this.#logNewAddress(runner, before)
     health.arrived(runner)
     this.#heardAt.set(runnerKey(runner), clock.elapsed())
+    if (isNamelessConnect(runner)) this.#connected.set(runnerKey(runner), { namespace, request })
     const reply = this.#reply(stored, request, workflows)
     onRegistered?.(reply)
     announcer.announce(registered.changes)
@@ -157,17 +161,48 @@ export class Registry {
     const { store, catalog } = this.#deps
     const { namespace, app, runnerId } = runner
     const changes: Change[] = [{ type: 'runner.forgotten', namespace, app, runnerId }]
-    this.#heardAt.delete(runnerKey(runner))
+    for (const known of [this.#heardAt, this.#connected]) known.delete(runnerKey(runner))
     await store.commit({ guards: [], changes })
     catalog.apply(changes)
   }
 
-  /** Does so for runners whose engine stopped before it could: no engine has had a socket of theirs for `staleAfterMs`. */
+  /**
+   * Does so for runners whose engine stopped before it could: at the regular reads of `staleAfterMs` in a row, this engine knew of no
+   * socket of theirs. Reads are counted, not time: after a freeze or a lost connection it has yet to hear of sockets at other engines.
+   */
   async forgetDisconnected({ staleAfterMs }: { staleAfterMs: number }): Promise<void> {
-    const { catalog, presence, clock } = this.#deps
-    for (const runner of catalog.allRunners()) {
-      if (!isNamelessConnect(runner) || presence.reaches(runner.url)) continue
-      if (clock.now() - runner.lastSeenAt >= staleAfterMs) await this.forget(runner)
+    const { catalog, presence } = this.#deps
+    const isAbsent = (runner: Runner) => isNamelessConnect(runner) && !presence.reaches(runner.url)
+    const absent = catalog.allRunners().filter(isAbsent)
+    const reads = new Map(
+      absent.map(runner => [runnerKey(runner), 1 + (this.#absentReads.get(runnerKey(runner)) ?? 0)]),
+    )
+    this.#absentReads = reads
+    for (const runner of absent)
+      if ((reads.get(runnerKey(runner)) ?? 0) * CATALOG_READ_EVERY_MS > staleAfterMs) await this.forget(runner)
+  }
+
+  /** Registers runners with a socket here again that another engine has removed, because it did not hear of the socket. */
+  async registerRemoved(): Promise<void> {
+    const { catalog, presence, log } = this.#deps
+    for (const { namespace, request } of [...this.#connected.values()]) {
+      const { app, url } = request
+      const view = catalog.view(namespace)
+      // An app without a row was deleted by somebody.
+      if (view.runner(app, url) || !view.apps.has(app) || !presence.reaches(url)) continue
+      try {
+        await this.register(namespace, request)
+      } catch (err) {
+        log.error(
+          { err, namespace, app, runner: url },
+          'a removed runner with an open socket could not be registered again',
+        )
+        continue
+      }
+      log.warn(
+        { namespace, app, runner: url },
+        'another engine had removed a runner with an open socket: it is registered again',
+      )
     }
   }
 

@@ -55,9 +55,13 @@ export class Callbacks {
     this.#second = second
     const posts = (this.#posts.get(token) ?? 0) + 1
     if (posts > POSTS_PER_SECOND_MAX)
-      throw new EngineError('rate_limited', `the callback got more than ${POSTS_PER_SECOND_MAX} posts in a second`, {
-        details: { limit: POSTS_PER_SECOND_MAX },
-      })
+      throw new EngineError(
+        'rate_limited',
+        `the callback received more than ${POSTS_PER_SECOND_MAX} posts in a second`,
+        {
+          details: { limit: POSTS_PER_SECOND_MAX },
+        },
+      )
     this.#posts.set(token, posts)
   }
 
@@ -67,7 +71,7 @@ export class Callbacks {
     const [loaded, row] = await Promise.all([store.loadRun(runId), store.flowRow(rowId)])
     // After the reads: a step may have begun to wait meanwhile, and it ends after it began.
     const now = clock.now()
-    if (loaded?.run.namespace !== namespace) throw gone('the run does not exist any more')
+    if (loaded?.run.namespace !== namespace) throw gone('the run no longer exists')
     const state = RunState.loaded(loaded)
     const { run, lastStepSeq } = state
     const step = state.steps.get(stepId)
@@ -93,7 +97,7 @@ function refuseUsed(step: Step | undefined, row: FlowRow | undefined, stepId: st
   const isUsed = step
     ? step.op !== 'WaitForCallback' || (isSettled(step.status) && step.status !== 'cancelled' && !step.timedOut)
     : earlyCallbacks(row).has(stepId)
-  if (isUsed) throw new EngineError('callback_used', 'the callback was used before')
+  if (isUsed) throw new EngineError('callback_used', 'the callback was already used')
 }
 
 function isTimedOut({ timedOut, wakeAt }: Step, now: number): boolean {

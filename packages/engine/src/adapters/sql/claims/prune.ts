@@ -73,8 +73,8 @@ const OLD_EVENTS = `DELETE FROM events WHERE position IN (
     WHERE received_at < ?i AND (position <= ?i OR received_at < ?i))
   RETURNING position`
 
-const OLD_STREAMS = `SELECT run_id, name FROM streams WHERE dropped IS NULL AND last_at < ?i
-  AND (SELECT finished_at FROM runs WHERE id = streams.run_id) < ?i ORDER BY last_at LIMIT ?i`
+const OLD_STREAMS = `SELECT run_id, name FROM streams WHERE dropped IS NULL AND first_at < ?i
+  AND (SELECT finished_at FROM runs WHERE id = streams.run_id) < ?i ORDER BY first_at LIMIT ?i`
 const DROP_STREAM = 'UPDATE streams SET dropped = 1 WHERE run_id = ? AND name = ? RETURNING name'
 
 const OLD_ACTIONS = `DELETE FROM control_actions WHERE id IN (
@@ -97,6 +97,13 @@ const OLD_POSTS = `DELETE FROM endpoint_rollups WHERE (span, namespace, endpoint
 const OLD_RESULTS = `DELETE FROM bulk_results WHERE (bulk_id, run_id) IN (
     SELECT bulk_id, run_id FROM bulk_results WHERE expires_at <= ?i ORDER BY expires_at LIMIT ?i)
   RETURNING run_id`
+
+/** The stored states of the error groups of runs, whose ids follow. */
+const STATES_OF_RUNS = `SELECT DISTINCT d.namespace, d.id FROM documents AS d
+  JOIN runs ON runs.namespace = d.namespace AND runs.error_key = d.id WHERE d.kind = 'error' AND runs.id IN`
+/** The state of a group goes with the last of its runs. */
+const DROP_STATE = `DELETE FROM documents WHERE namespace = ? AND kind = 'error' AND id = ?
+  AND NOT EXISTS (SELECT 1 FROM runs WHERE namespace = ? AND error_key = ?) RETURNING id`
 
 /** Rows older than this may have been removed, so that their absence is not a violation (see verify). */
 const MARK = `INSERT INTO prune_marks (what, up_to) VALUES (?, ?i)
@@ -190,11 +197,13 @@ function* pruneRuns(limit: number, next: (most: number) => Work<Row[]>): Work<{ 
       newest = Math.max(newest, finishedAt + 1)
     }
     if (ids.length === 0) break
+    const states = (yield* forIds(STATES_OF_RUNS, ids)) as [string, string][]
     for (const table of OF_RUN) yield* remove(table, 'run_id', ids)
     yield* forIds(`DELETE FROM flow_rows WHERE ${EARLY_CALLBACKS} AND key IN`, ids)
     yield* remove('payloads', 'id', ids)
     yield* forIds(KEEP_ENDS, ids)
     yield* remove('runs', 'id', ids)
+    for (const [namespace, key] of states) yield* query(DROP_STATE, [namespace, key, namespace, key])
     if (budgets.length > 0) yield* forIds(DROP_BUDGETS, budgets)
     removed += ids.length
   }

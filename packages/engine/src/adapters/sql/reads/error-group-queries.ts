@@ -2,6 +2,7 @@
 // reads. One index has all that is counted.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { errorState, type StoredState } from '../../../domain/model/document/error-state.ts'
 import type { RunKind } from '../../../domain/model/run.ts'
 import type { PassSent } from '../../../domain/model/step.ts'
 import type { ErrorGroup, ErrorGroupsQuery, Trend } from '../../../ports/store-statistics.ts'
@@ -30,16 +31,42 @@ export async function errorGroupsOf(
   })
 }
 
-/** Rows of fingerprint, app, workflow, number, first and last end, and the last end and its run's id as one text. */
+/** The groups of a state, by what is stored of them and the end of the last run. */
+const IN_STATE = {
+  open: `(stored IS NULL OR (stored = 'resolved' AND stored_at < last_end))`,
+  resolved: `(stored = 'resolved' AND stored_at >= last_end)`,
+  ignored: `stored = 'ignored'`,
+} as const satisfies Record<NonNullable<ErrorGroupsQuery['state']>, string>
+
+/**
+ * Rows of fingerprint, app, workflow, number, first and last end, the last end and its run's id as one text; the stored state, its time
+ * and its actor; and the end of the last run, also of one behind the window: a group that failed again there has regressed.
+ */
 function errorGroupsQuery(namespace: string, query: ErrorGroupsQuery): Query {
+  const { until, state, limit } = query
   const { failures, params } = newestFailures(namespace, query)
+  const later = until === undefined ? undefined : newestFailures(namespace, { ...query, until: undefined })
+  const counted = `SELECT error_key, app, workflow, count(*) AS failures, min(finished_at) AS first_end,
+          max(finished_at) AS window_end, max(finished_at || ' ' || id) AS last_run
+        FROM ${failures} GROUP BY error_key, app, workflow`
+  const behind = later
+    ? `LEFT JOIN (SELECT error_key AS later_key, max(finished_at) AS later_end FROM ${later.failures}
+        GROUP BY error_key) AS later ON later_key = error_key`
+    : ''
   return {
-    sql: `SELECT error_key, app, workflow, count(*) AS failures, min(finished_at), max(finished_at),
-        max(finished_at || ' ' || id)
-      FROM ${failures}
-      GROUP BY error_key, app, workflow ORDER BY failures DESC, error_key LIMIT ?`,
-    params: [...params, query.limit],
+    sql: `SELECT * FROM (SELECT counted.*, d.content AS stored, d.saved_at AS stored_at, d.actor AS stored_by,
+          ${later ? 'coalesce(later_end, window_end)' : 'window_end'} AS last_end
+        FROM (${counted}) AS counted
+        LEFT JOIN documents AS d ON d.namespace = ? AND d.kind = 'error' AND d.id = error_key ${behind}) AS found
+      ${state ? `WHERE ${IN_STATE[state]}` : ''} ORDER BY failures DESC, error_key LIMIT ?`,
+    params: [...params, namespace, ...(later?.params ?? []), limit],
   }
+}
+
+/** A row if a run failed with the fingerprint. */
+export function hasFailedQuery(namespace: string, fingerprint: string): Query {
+  const sql = 'SELECT 1 FROM runs WHERE namespace = ? AND error_key = ? LIMIT 1'
+  return { sql, params: [namespace, fingerprint] }
 }
 
 /** Rows of fingerprint, app, workflow, span and number of the same failures, for groups of the rows. */
@@ -121,11 +148,18 @@ function errorGroups(groups: readonly Row[], lasts: readonly Row[], firsts: read
     const lastRunner = pass && (JSON.parse(pass) as PassSent).runner
     // All runs of a group have one kind: the fingerprint has it.
     const kind = (kindOfLast ?? 'run') as RunKind
-    const last = { lastRunId, error: JSON.parse(error), kind, ...(lastRunner && { lastRunner }) }
+    const last = { lastRunId, error: JSON.parse(error), kind, ...stateOf(row), ...(lastRunner && { lastRunner }) }
     // A run that was created later may have ended earlier.
     const firstSeenAt = Math.min(firstAt, firstEndOf.get(fingerprint) ?? firstAt)
     return [{ fingerprint, app, workflow, count, firstAt, lastAt, firstSeenAt, ...last }]
   })
+}
+
+function stateOf(row: Row): Pick<ErrorGroup, 'state' | 'stateSetAt' | 'stateSetBy'> {
+  const [state, savedAt, actor, lastAt] = row.slice(7) as [StoredState | null, number, string | null, number]
+  if (state === null) return { state: 'open' }
+  const set = { stateSetAt: savedAt, ...(actor === null ? {} : { stateSetBy: actor }) }
+  return { state: errorState({ state, savedAt }, lastAt), ...set }
 }
 
 /** The number of failures in each span, by group, from rows of `trendsQuery`. */

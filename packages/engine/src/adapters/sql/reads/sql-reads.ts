@@ -24,17 +24,7 @@ import type {
   RunView,
   StepQuery,
 } from '../../../ports/store-reads.ts'
-import type {
-  ErrorGroup,
-  ErrorGroupsQuery,
-  FailuresQuery,
-  LastFailure,
-  RunScope,
-  RunSeriesQuery,
-  RunTotals,
-  RunTotalsQuery,
-  StepDurations,
-} from '../../../ports/store-statistics.ts'
+import type { RunSeriesQuery } from '../../../ports/store-statistics.ts'
 import type { Query, Row } from '../description/values.ts'
 import { endpointSeries, endpointSeriesQuery } from '../rollups/endpoint-series.ts'
 import { MARKS_QUERY, marksBefore } from '../rollups/ends.ts'
@@ -51,6 +41,7 @@ import { runTotals, totalsQueries } from '../rollups/totals-queries.ts'
 import { BULK_RESULTS } from '../tables/bulk-results.ts'
 import { CONTROL_ACTIONS } from '../tables/control-actions.ts'
 import { ATTEMPTS, DELIVERIES } from '../tables/deliveries.ts'
+import { DOCUMENTS } from '../tables/document/documents.ts'
 import { EVENTS } from '../tables/events.ts'
 import { FLOW_ROWS } from '../tables/flow-rows.ts'
 import { LOGS } from '../tables/logs.ts'
@@ -74,7 +65,8 @@ import {
   endpointStatsFromRow,
   endpointStatsQuery,
 } from './delivery-queries.ts'
-import { errorGroupsOf } from './error-group-queries.ts'
+import { documentQuery, documentsQuery } from './document-queries.ts'
+import { errorGroupsOf, hasFailedQuery } from './error-group-queries.ts'
 import { eventNamesPage, eventPage, redrivablePage } from './event-page.ts'
 import { bufferRunsQuery, eventQuery, signalCountQuery, waitingSignalsQuery } from './event-queries.ts'
 import { groupQueries, limitQueries, limitRows, singletonOf, singletonsQuery } from './runs/limit-queries.ts'
@@ -182,9 +174,10 @@ export class SqlReads implements Reads {
     return this.#scan(signal, async read => runCounts(await read(countQueries(this.#namespace, query))))
   }
 
-  errorGroups(query: ErrorGroupsQuery, signal?: AbortSignal): Promise<ErrorGroup[]> {
-    return this.#scanRows(signal, rows => errorGroupsOf(rows, this.#namespace, query))
-  }
+  errorGroups: Reads['errorGroups'] = (query, signal) =>
+    this.#scanRows(signal, rows => errorGroupsOf(rows, this.#namespace, query))
+
+  hasFailed = async (fingerprint: string) => (await this.#rows(hasFailedQuery(this.#namespace, fingerprint))).length > 0
 
   runSeries(query: RunSeriesQuery, signal?: AbortSignal): Promise<Map<number, RunTally>> {
     return this.#scan(signal, async read => {
@@ -193,28 +186,25 @@ export class SqlReads implements Reads {
     })
   }
 
-  runTotals(query: RunTotalsQuery, signal?: AbortSignal): Promise<RunTotals> {
-    return this.#scan(signal, async read => {
+  runTotals: Reads['runTotals'] = (query, signal) =>
+    this.#scan(signal, async read => {
       const [marks = []] = await read([MARKS_QUERY])
       return runTotals(query, await read(totalsQueries(this.#namespace, query, marksBefore(marks))))
     })
-  }
 
   async runsWithoutRunner(): Promise<{ app: string; runs: number }[]> {
     const rows = await this.#rows(withoutRunnerQuery(this.#namespace))
     return (rows as [string, number][]).map(([app, runs]) => ({ app, runs }))
   }
 
-  lastFailures(query: FailuresQuery, signal?: AbortSignal): Promise<LastFailure[]> {
-    return this.#scanRows(signal, async rows => {
+  lastFailures: Reads['lastFailures'] = (query, signal) =>
+    this.#scanRows(signal, async rows => {
       const last = await rows(lastFailuresQuery(this.#namespace, query))
       return last.length === 0 ? [] : (await rows(failedRunsQuery(last))).map(lastFailure)
     })
-  }
 
-  stepDurations(scope: RunScope, signal?: AbortSignal): Promise<StepDurations[]> {
-    return this.#scanRows(signal, async rows => stepDurations(await rows(stepDurationsQuery(this.#namespace, scope))))
-  }
+  stepDurations: Reads['stepDurations'] = (scope, signal) =>
+    this.#scanRows(signal, async rows => stepDurations(await rows(stepDurationsQuery(this.#namespace, scope))))
 
   limits: Reads['limits'] = (query, signal) =>
     this.#scan(signal, async read => {
@@ -383,6 +373,11 @@ export class SqlReads implements Reads {
 
   controlActions: Reads['controlActions'] = async query =>
     (await this.#rows(controlActionsQuery(this.#namespace, query))).map(CONTROL_ACTIONS.fromRow)
+
+  documents: Reads['documents'] = async query =>
+    (await this.#rows(documentsQuery(this.#namespace, query))).map(DOCUMENTS.fromRow)
+  document: Reads['document'] = async (kind, id) =>
+    (await this.#rows(documentQuery(this.#namespace, kind, id))).map(DOCUMENTS.fromRow)[0]
 
   #scan<T>(signal: AbortSignal | undefined, work: (read: ReadRows) => Promise<T>): Promise<T> {
     return this.#scans.run({ namespace: this.#namespace, signal }, work)

@@ -106,11 +106,11 @@ export class StoreGuard {
   }
 
   #sentence(path: string, what: string, remedy: string): string {
-    return `${basename(path)} ${what} under the running engine, which takes nothing more: ${remedy}`
+    return `${basename(path)} ${what} under the running engine, which accepts no more work: ${remedy}`
   }
 
   #taken(): Loss {
-    const message = `another engine has claimed ${basename(this.#opened.file)}, so this one takes nothing more: stop it`
+    const message = `another engine has claimed ${basename(this.#opened.file)}, so this one accepts no more work: stop it`
     return { message, isLogAlone: false }
   }
 }
@@ -122,7 +122,7 @@ function stateOf(file: string): string {
 }
 
 const IN_OPEN_FILES =
-  `everything acknowledged is in the open files of process ${process.pid} alone. Save it before that process ends ` +
+  `all acknowledged work is only in the open files of process ${process.pid}. Save it before that process ends ` +
   `(perdure backup FILE --pid ${process.pid}), stop the engine, and restore FILE (perdure restore FILE --force)`
-const IN_THE_DATABASE = 'everything acknowledged was written back into the database. Restart the engine'
+const IN_THE_DATABASE = 'all acknowledged work was written back into the database. Restart the engine'
 const RESTORE = 'keep a copy of its files, stop the engine, and restore a backup (perdure restore FILE --force)'

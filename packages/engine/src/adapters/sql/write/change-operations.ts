@@ -19,6 +19,7 @@ import { API_KEYS, NAMESPACES } from '../tables/admin.ts'
 import { BULK_RESULTS } from '../tables/bulk-results.ts'
 import { CONTROL_ACTIONS } from '../tables/control-actions.ts'
 import { ATTEMPTS, DELIVERIES } from '../tables/deliveries.ts'
+import { DOCUMENTS } from '../tables/document/documents.ts'
 import { rollupKeysOf } from '../tables/endpoint-rollups.ts'
 import { ERASED_RUNS } from '../tables/erased-runs.ts'
 import { EVENTS } from '../tables/events.ts'
@@ -60,7 +61,8 @@ function appendMove<T>(to: Value[], name: OperationName, move: { table: Table<T>
   to.push(...key)
 }
 
-const ERASE_SENT = ['erase.attempts', 'erase.sentPayloads', 'erase.deliveries'] as const
+/** Their parameter is the id of the run, twice. */
+const ERASE_FIRST = ['erase.attempts', 'erase.sentPayloads', 'erase.deliveries', 'erase.errorState'] as const
 const ERASE_OWN = [
   'erase.keepEnd',
   'erase.steps',
@@ -117,7 +119,7 @@ const APPENDS: {
   },
   'run.erased': (to, { namespace, runId, budgetId, eventIds, at }) => {
     // The steps name deliveries, so they go after these.
-    for (const name of ERASE_SENT) appendOperation(to, name, runId, runId)
+    for (const name of ERASE_FIRST) appendOperation(to, name, runId, runId)
     for (const name of ERASE_OWN) appendOperation(to, name, runId)
     if (budgetId !== undefined) appendOperation(to, 'erase.budget', budgetId)
     for (const id of eventIds) appendOperation(to, 'erase.event', id, namespace)
@@ -297,6 +299,8 @@ const APPENDS: {
   },
   'control.recorded': (to, { action }) => appendRow(to, 'control.put', CONTROL_ACTIONS, action),
   'bulkResult.recorded': (to, { result }) => appendRow(to, 'bulkResult.insert', BULK_RESULTS, result),
+  'document.saved': (to, { document }) => appendRow(to, 'document.put', DOCUMENTS, document),
+  'document.deleted': (to, { namespace, kind, id }) => appendOperation(to, 'document.delete', namespace, kind, id),
 }
 
 function watchOf({ id: runId, namespace, trigger, input, createdAt }: Run, of: CancelOn): RunWatch {

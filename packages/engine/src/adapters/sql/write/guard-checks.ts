@@ -22,10 +22,10 @@ export interface GuardCheck {
 
 const none = (from: string): GuardCheck => ({ expects: 'none', columns: ['1'], from: `${from} LIMIT 1` })
 /** A row behind the first so many of the namespace. */
-const beyond = (table: string): GuardCheck => ({
+const beyond = (table: string, of = ''): GuardCheck => ({
   expects: 'none',
   columns: ['1'],
-  from: `${table} WHERE namespace = ? LIMIT 1 OFFSET ?i`,
+  from: `${table} WHERE namespace = ?${of} LIMIT 1 OFFSET ?i`,
 })
 const value = (column: string, from: string): GuardCheck => ({ expects: 'value', columns: [column], from })
 const rows = (columns: readonly string[], from: string): GuardCheck => ({ expects: 'rows', columns, from })
@@ -100,6 +100,8 @@ export const GUARD_CHECKS = {
   runners: beyond('runners'),
   endpoints: beyond('webhook_endpoints'),
   receivers: beyond('webhook_receivers'),
+  documents: beyond('documents', ' AND kind = ? AND id <> ?'),
+  failed: value('error_key', 'runs WHERE namespace = ? AND error_key = ? LIMIT 1'),
 } as const satisfies Record<Guard['type'], GuardCheck> & Record<string, GuardCheck>
 
 export type CheckName = keyof typeof GUARD_CHECKS
@@ -168,6 +170,8 @@ const APPENDS: { [Type in Guard['type']]: (to: Value[], guard: Extract<Guard, { 
   runners: appendCount,
   endpoints: appendCount,
   receivers: appendCount,
+  documents: (to, { namespace, kind, id, most }) => check(to, 'documents', [namespace, kind, id, most]),
+  failed: (to, { namespace, fingerprint }) => check(to, 'failed', [namespace, fingerprint], fingerprint),
 }
 
 function waitersCheck(matchKey: string | null | undefined): CheckName {

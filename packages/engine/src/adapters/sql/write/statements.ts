@@ -11,6 +11,7 @@ import { CATALOG_REVISION } from '../tables/bookkeeping.ts'
 import { BULK_RESULTS } from '../tables/bulk-results.ts'
 import { CONTROL_ACTIONS } from '../tables/control-actions.ts'
 import { ATTEMPTS, DELIVERIES } from '../tables/deliveries.ts'
+import { DOCUMENTS, ERASE_ERROR_STATE } from '../tables/document/documents.ts'
 import { KEEP_ENDS } from '../tables/ended-runs.ts'
 import { COUNT_POST } from '../tables/endpoint-rollups.ts'
 import { ERASED_RUNS } from '../tables/erased-runs.ts'
@@ -148,6 +149,7 @@ export const OPERATIONS = {
   'erase.attempts': `DELETE FROM delivery_attempts WHERE delivery_id IN (${SENT})`,
   'erase.sentPayloads': `DELETE FROM payloads WHERE id IN (${SENT})`,
   'erase.deliveries': `DELETE FROM deliveries WHERE id IN (${SENT})`,
+  'erase.errorState': ERASE_ERROR_STATE,
   // The roll-ups count it later.
   'erase.keepEnd': `${KEEP_ENDS} (?)`,
   'erase.steps': 'DELETE FROM steps WHERE run_id = ?',
@@ -243,13 +245,16 @@ export const OPERATIONS = {
     AND policy IN ('debounce', 'batch', 'cron')`,
   'bulkResult.insert': insert(BULK_RESULTS, 'ON CONFLICT (bulk_id, run_id) DO NOTHING'),
   'control.put': upsert(CONTROL_ACTIONS, { key: ['id'] }),
+  'document.put': upsert(DOCUMENTS),
+  'document.delete': 'DELETE FROM documents WHERE namespace = ? AND kind = ? AND id = ?',
   'key.insert': insert(API_KEYS),
   'key.revoke': 'UPDATE api_keys SET revoked_at = ?i WHERE id = ? AND revoked_at IS NULL',
   // The code becomes the token of the session, so that no other request can redeem it.
   'code.redeem': `UPDATE api_keys SET hash = ?, expires_at = ?i, is_code = NULL
     WHERE hash = ? AND is_code = 1 AND revoked_at IS NULL AND expires_at > ?i`,
   'key.used': 'UPDATE api_keys SET last_used_at = ?i WHERE id = ?',
-  'keys.drop': 'DELETE FROM api_keys WHERE expires_at <= ?i',
+  // A key that people made stays listed when it has expired.
+  'keys.drop': 'DELETE FROM api_keys WHERE expires_at <= ?i AND parent_hash IS NOT NULL',
   'namespace.insert': insert(NAMESPACES, 'ON CONFLICT (name) DO NOTHING'),
   'namespace.suspend': 'UPDATE namespaces SET suspended_at = ?i WHERE name = ? AND suspended_at IS NULL',
   'namespace.resume': 'UPDATE namespaces SET suspended_at = NULL WHERE name = ?',

@@ -14,6 +14,7 @@ import {
   type NamedEvents,
   type PositionedEvent,
 } from '../../../ports/store-reads.ts'
+import { accept } from '../../access/accept.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { scan } from '../../access/scan.ts'
@@ -25,7 +26,7 @@ import { tokenOf } from '../run/live/run-tokens.ts'
 import { onlyRunOf, whileOpen } from '../run/results.ts'
 import { withBufferRuns } from './buffer-links.ts'
 import { eventText } from './present-event.ts'
-import { send, sendBatch, sentEvent, warned } from './send.ts'
+import { acceptBatch, send, sentEvent, warned } from './send.ts'
 
 /** Nothing starts now where an event arrives later. `wait=0` is refused as well. */
 function refuseRunParameters({ query }: FastifyRequest): void {
@@ -45,7 +46,7 @@ export function eventRoutes(app: FastifyInstance, context: HttpContext): void {
       const effect = await deps.dryRun.send(namespace, sent.event)
       return sendJson(reply, 200, JSON.stringify(warned(effect, sent.warnings)))
     }
-    const outcome = await send(deps, namespace, sent)
+    const outcome = await accept(context, reply, () => send(deps, namespace, sent))
     if (outcome.eventId === undefined) nameFirst(reply, await deps.ingest.firstOf(namespace, sent.event))
     const runId = onlyRunOf(outcome)
     const token = runId !== undefined && tokenMs > 0 ? tokenOf(deps, request.actor, { id: runId }, tokenMs) : {}
@@ -60,7 +61,7 @@ export function eventRoutes(app: FastifyInstance, context: HttpContext): void {
     app,
     context,
     operations.sendEvents,
-    async (request, reply) => sendJson(reply, 200, list(await sendBatch(deps, request))),
+    async (_request, reply) => sendJson(reply, 200, list(await acceptBatch(context, reply))),
     { bodyLimit: context.limits.eventBatchBodyMax, config: { bodyDepth: 2 } },
   )
 

@@ -3,14 +3,13 @@
 import { DURATION_FORMS, type FireScheduleReply, type PutSchedule, parseDurationMs, quoteName } from '@perdure/protocol'
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { ScheduleDefinition } from '../../../domain/arrival/schedule/event-schedule.ts'
 import { checkCron } from '../../../domain/arrival/schedules.ts'
 import { invalid } from '../../../domain/model/errors.ts'
 import { isZone, timezoneOf, zoned } from '../../../domain/text/cron.ts'
 import { list } from '../../../domain/text/json-splice.ts'
 import { objectMember } from '../../../domain/text/json-text.ts'
 import { TIMESTAMP_MS_MAX } from '../../../domain/text/timestamp.ts'
-import { isCronId } from '../../../services/event/schedules.ts'
+import { isCronId, type PutRequest } from '../../../services/event/schedules.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { scan } from '../../access/scan.ts'
@@ -88,9 +87,9 @@ function readSortPosition([at, id, ...rest]: unknown[]): { at: number; id: strin
 }
 
 /** The checked body, with the exact text of the event's data. */
-function definitionOf(request: FastifyRequest): ScheduleDefinition {
+function definitionOf(request: FastifyRequest): PutRequest {
   const body = bodyOf(request)
-  const { event, catchUp = 'one', startsAt, endsAt, ...rest } = checkPut(body?.value)
+  const { event, catchUp = 'one', startsAt, endsAt, ifAbsent = false, dryRun = false, ...rest } = checkPut(body?.value)
   checkEventName('event.name', event.name)
   checkName('event.app', event.app)
   const eventText = body && objectMember(body.text, 'event')
@@ -100,6 +99,8 @@ function definitionOf(request: FastifyRequest): ScheduleDefinition {
   if (start !== undefined && end !== undefined && end <= start) throw invalid('endsAt', 'must be after startsAt')
   return {
     ...timesOf(rest),
+    ifAbsent,
+    dryRun,
     catchUp,
     eventName: event.name,
     ...(event.app === undefined ? {} : { eventApp: event.app }),

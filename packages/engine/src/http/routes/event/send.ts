@@ -10,12 +10,14 @@ import {
   type SendEventReply,
 } from '@perdure/protocol'
 import { operations } from '@perdure/protocol/operations'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { EngineError, invalid } from '../../../domain/model/errors.ts'
 import { arrayElements, type JsonText, objectMember } from '../../../domain/text/json-text.ts'
 import { readTraceparent } from '../../../domain/text/traceparent.ts'
 import type { IncomingEvent } from '../../../services/event/ingest.ts'
 import type { Later } from '../../../services/event/scheduled-events.ts'
+import { accept } from '../../access/accept.ts'
+import type { HttpContext } from '../../access/context.ts'
 import type { HttpDeps } from '../../access/deps.ts'
 import { type Body, bodyOf } from '../../request/body.ts'
 import { HTTP_LIMITS } from '../../request/limits.ts'
@@ -85,11 +87,19 @@ export function warned<T extends { warnings?: string[] }>(reply: T, warnings: re
   return warnings.length === 0 ? reply : { ...reply, warnings: [...warnings, ...(reply.warnings ?? [])] }
 }
 
+/** Sends the events of a batch when it is the sender's turn. */
+export function acceptBatch(context: HttpContext, reply: FastifyReply): Promise<JsonText[]> {
+  const { request } = reply
+  const events = bodyOf(request)?.value
+  const count = Array.isArray(events) ? events.length : 1
+  return accept(context, reply, () => sendBatch(context.deps, request), { count })
+}
+
 /**
  * Sends the events of a body that is a list in their order, and resolves with the JSON of their replies when all are durable. An event
  * that is refused has its error in its place.
  */
-export async function sendBatch(
+async function sendBatch(
   deps: Pick<HttpDeps, 'ingest' | 'scheduledEvents'>,
   request: FastifyRequest,
 ): Promise<JsonText[]> {

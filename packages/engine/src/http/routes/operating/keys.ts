@@ -11,6 +11,7 @@ import { mount } from '../../access/mount.ts'
 import { bodyOf } from '../../request/body.ts'
 import { decodeCursor, encodeCursor } from '../../request/cursor.ts'
 import { pathId } from '../../request/query.ts'
+import { timestamp as readTimestamp } from '../../request/timestamp.ts'
 import { checkName, validator } from '../../request/validate.ts'
 import { sendJson } from '../../response/reply.ts'
 
@@ -37,9 +38,10 @@ export function keyRoutes(app: FastifyInstance, context: HttpContext): void {
   })
 
   mount(app, context, operations.createApiKey, async (request, reply) => {
-    const { kind, label } = checkCreate(bodyOf(request)?.value)
+    const { kind, label, expiresAt: end } = checkCreate(bodyOf(request)?.value)
     checkName('label', label)
-    const { stored, key } = await namespaceKeys.create(request.actor, { kind, label })
+    const expiresAt = end === undefined ? undefined : readTimestamp('expiresAt', end)
+    const { stored, key } = await namespaceKeys.create(request.actor, { kind, label, expiresAt })
     return sendJson(reply, 201, JSON.stringify({ ...presentStored(stored), key }))
   })
 
@@ -53,7 +55,7 @@ function presentFixed({ id, label, kind }: FoundKey): ApiKey {
   return { id, label, kind, source: 'settings' }
 }
 
-function presentStored({ id, label, kind, createdAt, lastUsedAt, revokedAt }: StoredKey): ApiKey {
+function presentStored({ id, label, kind, createdAt, lastUsedAt, revokedAt, expiresAt }: StoredKey): ApiKey {
   return {
     id,
     label,
@@ -62,5 +64,6 @@ function presentStored({ id, label, kind, createdAt, lastUsedAt, revokedAt }: St
     createdAt: timestamp(createdAt),
     lastUsedAt: optionalTimestamp(lastUsedAt),
     revokedAt: optionalTimestamp(revokedAt),
+    expiresAt: optionalTimestamp(expiresAt),
   }
 }

@@ -59,15 +59,19 @@ async function* jsonOf(streams: StreamReads, { stream, from, page: first }: Open
   yield Buffer.from(separator === '[' ? '[]' : ']')
 }
 
-/** The text that counts now. */
-export async function sendText(streams: StreamReads, reply: FastifyReply, { stream, page: first }: OpenedStream) {
-  const rollbacks = await streams.rollbacks(stream)
+/** The text that counts, as it was when the first page was read. */
+export async function sendText(streams: StreamReads, reply: FastifyReply, { stream, from, page: first }: OpenedStream) {
+  const end = first.head?.next ?? 0
+  const rollbacks = (await streams.rollbacks(stream)).filter(({ n }) => n < end)
   reply.code(200).headers({ 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'private, no-cache' })
   async function* texts() {
-    for (let page: StreamPage | undefined = first; page; ) {
-      yield Buffer.from(countedText(page.rows, rollbacks))
-      const last = page.rows.at(-1)
-      page = last && (await streams.page(stream, last.n + last.count))
+    let position = from
+    for (let page: StreamPage | undefined = first; page; page = await streams.page(stream, position)) {
+      const { rows } = asOf(page, first)
+      yield Buffer.from(countedText(rows, rollbacks, position))
+      const last = rows.at(-1)
+      position = last ? last.n + last.count : end
+      if (position >= end) return
     }
   }
   return reply.send(Readable.from(texts()))

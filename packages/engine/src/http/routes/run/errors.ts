@@ -1,4 +1,4 @@
-// Groups failed runs by their errors (docs/http-api/runs.md#get-errors).
+// Groups failed runs by their errors (docs/http-api/runs.md#get-errors), and sets the states of the groups.
 
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
@@ -11,13 +11,16 @@ import type { ErrorGroup } from '../../../ports/store-statistics.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { scan } from '../../access/scan.ts'
+import { bodyOf } from '../../request/body.ts'
+import { validator } from '../../request/validate.ts'
 import { sendJson } from '../../response/reply.ts'
 import { briefMessage } from './brief-message.ts'
 
 const SINCE_DEFAULT_MS = 86_400_000
+const checkState = validator(operations.setErrorState.body.schema)
 
 export function errorRoutes(app: FastifyInstance, context: HttpContext): void {
-  const { store, clock, registry } = context.deps
+  const { store, clock, registry, errorStates } = context.deps
 
   mount(app, context, operations.listErrors, async (request, reply, { trend: spans, ...asked }) => {
     const { namespace } = request.actor
@@ -32,11 +35,19 @@ export function errorRoutes(app: FastifyInstance, context: HttpContext): void {
     const registered = asked.runners === undefined ? [] : registry.runners(namespace, asked.app)
     return sendJson(reply, 200, JSON.stringify(groups.map(group => presentGroup(group, registered))))
   })
+
+  mount(app, context, operations.setErrorState, async (request, reply) => {
+    const { fingerprint } = request.params as { fingerprint: string }
+    const change = checkState(bodyOf(request)?.value)
+    const saved = await errorStates.set(request.actor, fingerprint, change)
+    const set = saved && { stateSetAt: timestamp(saved.savedAt), stateSetBy: saved.actor }
+    return sendJson(reply, 200, JSON.stringify({ fingerprint, ...change, ...set }))
+  })
 }
 
 /** `registered` has the SDKs of runners. */
 function presentGroup(
-  { firstAt, lastAt, firstSeenAt, lastRunId, error, kind, runners, ...group }: ErrorGroup,
+  { firstAt, lastAt, firstSeenAt, stateSetAt, lastRunId, error, kind, runners, ...group }: ErrorGroup,
   registered: readonly Runner[],
 ) {
   const { stepName, code } = error
@@ -49,6 +60,7 @@ function presentGroup(
   return {
     ...group,
     kind: followOnKind(kind),
+    stateSetAt: stateSetAt && timestamp(stateSetAt),
     stepName,
     code,
     message,

@@ -6,21 +6,33 @@ import { totalSince } from '../../../domain/view/rollup-span.ts'
 import { trendSpans } from '../../../domain/view/trend-spans.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
-import { RequestPermits } from '../../access/request-permits.ts'
 import { scan } from '../../access/scan.ts'
+import { RequestPermits } from '../../bounds/request-permits.ts'
 import { SINCE_DEFAULT_MS, seriesWindow } from '../../request/series-window.ts'
 import { sendJson } from '../../response/reply.ts'
 import { presentFacets, presentSeries, presentWorkflowStats } from './present-statistics.ts'
 
-/** Statistics that are read at once. */
+/** Statistics that are read at once, and that wait. */
 const READS_MAX = 4
+const WAITING_MAX = { all: 200, perNamespace: 100, perKey: 100, bytes: Number.POSITIVE_INFINITY }
 
 export function statisticsRoutes(app: FastifyInstance, context: HttpContext): void {
   const { store, clock } = context.deps
-  const permits = new RequestPermits(READS_MAX)
+  const refusal = 'too many requests for statistics: try again later'
+  const permits = new RequestPermits({ max: () => READS_MAX, waitingMax: WAITING_MAX, refusal })
 
-  const read = <T>(reply: FastifyReply, work: (signal: AbortSignal) => Promise<T>) =>
-    scan(context, reply, signal => permits.with(signal, () => work(signal)), { timeoutMs: context.limits.statisticsMs })
+  const read = <T>(reply: FastifyReply, work: (signal: AbortSignal) => Promise<T>) => {
+    const { actor: caller } = reply.request
+    const withPermit = async (signal: AbortSignal) => {
+      await permits.take({ caller, signal })
+      try {
+        return await work(signal)
+      } finally {
+        permits.giveBack()
+      }
+    }
+    return scan(context, reply, withPermit, { timeoutMs: context.limits.statisticsMs })
+  }
 
   mount(app, context, operations.getRunSeries, async (request, reply, { step, app, workflow, ...asked }) => {
     const query = { step, app, workflow, ...seriesWindow(step, asked, clock.now()) }

@@ -1,8 +1,5 @@
-// The fingerprint of a failed run's error: failures of one cause have the same (docs/errors.md#fingerprints). Stored with the run
-// when it fails, and used by the list of runs and the list of errors.
-
-import { hash } from 'node:crypto'
-import { type Run, runKind } from '../model/run.ts'
+// Masks the parts of a message that differ from failure to failure, so that failures of one cause have the same text. Called for the
+// fingerprint.
 
 /** Characters of a message that count. */
 const MESSAGE_CHARS_MAX = 1000
@@ -22,26 +19,19 @@ const NAMES = new RegExp(`(?<=[\\p{Ll}\\p{N}#\u2026",)] )${NAME}(?: (?:${NAME}|\
 /** A word in lower case: a message without one is a title, as `Bad Gateway`. */
 const PLAIN_WORD = /(?<![\p{L}\p{N}])\p{Ll}/u
 
-/** 16 hexadecimal digits; undefined unless the run has failed. */
-export function errorFingerprint(run: Run): string | undefined {
-  const { status, app, workflow, error } = run
-  if (status !== 'failed' || !error) return undefined
-  const { stepName, name, code, message } = error
-  const kind = runKind(run)
-  const parts = [app, workflow, stepName ?? null, name ?? null, code ?? null, maskedMessage(message)]
-  // A failure handler that fails is another cause, even with the same error.
-  if (kind !== 'run') parts.push(kind)
-  return hash('sha256', JSON.stringify(parts)).slice(0, 16)
-}
-
 /** The message without what differs from failure to failure: quoted texts, addresses, paths, numbers, ids and names. */
 export function maskedMessage(message: string): string {
-  const masked = message
+  const unquoted = message
     .slice(0, MESSAGE_CHARS_MAX)
     .replace(QUOTED, '"…"')
     .replace(ADDRESS, '…')
     .replace(ASSIGNED, '…')
     .replace(UUID, '#')
-    .replace(NUMBERED, '#')
+  const masked = maskedWords(unquoted)
   return PLAIN_WORD.test(masked) ? masked.replace(NAMES, '…') : masked
+}
+
+/** The text without words that contain a digit, and without long hexadecimal ones. */
+export function maskedWords(text: string): string {
+  return text.replace(NUMBERED, '#')
 }
