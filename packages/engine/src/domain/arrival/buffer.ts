@@ -147,7 +147,7 @@ export function decideDueBuffer(due: DueRow & { isFlushed?: true }): DueRowDecis
     return { guards, changes: [{ type: 'flow.saved', row: released(row, open.fireAt) }] }
   }
   const deleted: Change = { type: 'flow.deleted', id: row.id }
-  if (!workflow) return { guards, changes: [deleted], dropped: 'the workflow is not registered any more' }
+  if (!workflow) return { guards, changes: [deleted], dropped: 'the workflow is no longer registered' }
   if (suspended) {
     return { guards, changes: [{ type: 'flow.saved', row: released(row, now + SUSPENDED_RECHECK_MS) }] }
   }

@@ -20,9 +20,9 @@ describe.each(POLICIES)('%j', flowControl => {
 
   it.each([
     [{}, 'No such key: id'],
-    [{ id: null }, 'the key gives null'],
-    [{ id: [] }, 'the key gives a list'],
-    [{ id: {} }, 'the key gives a map'],
+    [{ id: null }, 'the key evaluates to null'],
+    [{ id: [] }, 'the key evaluates to a list'],
+    [{ id: {} }, 'the key evaluates to a map'],
   ])('does not apply to an event with the data %j', (data, reason) => {
     const faults: FilterFault[] = []
     const spread = arrives(data, {}, [under(flowControl)], { report: fault => faults.push(fault) })

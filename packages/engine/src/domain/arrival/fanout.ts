@@ -5,7 +5,7 @@ import { EventSubject } from '../expressions/event-subject.ts'
 import { isAwaited, type Report, unmetTrigger } from '../expressions/matching.ts'
 import type { Attributes } from '../model/attributes.ts'
 import type { CatalogView } from '../model/catalog.ts'
-import type { Change, Guard, StepWoken, Unit } from '../model/change.ts'
+import type { Change, Guard, Unit } from '../model/change.ts'
 import type { Question } from '../model/decision.ts'
 import {
   type Event,
@@ -16,6 +16,7 @@ import {
   type WorkflowName,
 } from '../model/event.ts'
 import { isTerminal } from '../model/run.ts'
+import type { StepWoken } from '../model/step.ts'
 import type { Workflow } from '../model/workflow.ts'
 import { type Assumptions, catalogGuards, registeredGuards } from '../run/assumptions.ts'
 import type { JsonText } from '../text/json-text.ts'

@@ -113,7 +113,7 @@ export function decideDueSchedule(due: DueRow): DueRowDecision | undefined {
   if (!workflow || !cronsOf(workflow).has(row.key)) {
     const once = { ...last, scheduledAt, orphaned: true } as const
     if (!orphaned) return { guards, changes: [savedRow(row, once, now + ORPHAN_RECHECK_MS)] }
-    const dropped = 'the workflow does not have the schedule any more'
+    const dropped = 'the workflow no longer has the schedule'
     return { guards, changes: [{ type: 'flow.deleted', id: row.id }], dropped }
   }
   const schedule = new Schedule(row.key)

@@ -47,12 +47,12 @@ export const singleton: Policy = (input, arrival) => {
 function deliver(liveRunId: string, input: ArrivalInput, arrival: Arrival): ReturnType<Policy> {
   const { event, workflow, pin: runner, attributes, trace, engineEvents, assumptions } = input
   if (assumptions.full.has(liveRunId)) {
-    const message = `Run ${shownRunId(liveRunId)} of workflow "${workflow.name}" of app "${workflow.app}" has ${INBOX_EVENTS_MAX} events that were delivered to it, the most of one run.`
+    const message = `Run ${shownRunId(liveRunId)} of workflow "${workflow.name}" of app "${workflow.app}" has ${INBOX_EVENTS_MAX} delivered events, the maximum for one run.`
     if (event.source === 'api')
       throw new EngineError('conflict', message, {
         details: { limit: INBOX_EVENTS_MAX, liveRunId: shownRunId(liveRunId) },
       })
-    arrival.warnings.push(`${message} This one was not delivered.`)
+    arrival.warnings.push(`${message} This event was not delivered.`)
     return { skipped: true, liveRunId }
   }
   const sent = { runner, attributes, trace, engineEvents }

@@ -81,7 +81,7 @@ function splitText(text: unknown, separator: unknown, limit?: unknown): string[]
   charge(text.length * ELEMENT_UNITS)
   if (limit !== undefined) return undefined
   const parts = text.split(separator, PARTS_MAX + 1)
-  if (parts.length > PARTS_MAX) throw new Error(`a split gives more than ${PARTS_MAX} parts`)
+  if (parts.length > PARTS_MAX) throw new Error(`a split returns more than ${PARTS_MAX} parts`)
   return parts
 }
 

@@ -19,7 +19,7 @@ const PARSED_CHARS_MAX = 4 * 1024 * 1024
 export class TurnOver extends Error {}
 
 /** One instance for all: nobody reads its stack. */
-const TURN_OVER = new TurnOver('the decision goes on in a later turn of the event loop')
+const TURN_OVER = new TurnOver('the decision continues in a later turn of the event loop')
 
 export type Evaluated<T> = { ok: true; value: T } | { ok: false; error: string }
 

@@ -45,7 +45,7 @@ describe('a condition', () => {
   test.each([
     ['event.data.missing > 1', 'No such key: missing'],
     ['event.data.country > 1', 'no such overload'],
-    ['event.data.amount', 'the condition gives a number, not a bool'],
+    ['event.data.amount', 'the condition evaluates to a number, not a bool'],
     ['event.data.lines[7].n == 1', 'index'],
     ['event.data.constructor == null', 'No such key: constructor'],
     ['event.data.__proto__ == null', 'No such key: __proto__'],
@@ -242,7 +242,7 @@ describe('a pattern', () => {
       const long = `${'\\pL{1000}'.repeat(350).slice(0, 2790)}${i}`
       expect(matching(long)).toEqual({
         ok: false,
-        error: `a pattern is not written in the expression and has more than ${EVENT_PATTERN_CHARS_MAX} characters`,
+        error: `a computed pattern has more than ${EVENT_PATTERN_CHARS_MAX} characters`,
       })
     }
     for (const large of ['\\pL{1000}', '((a{10}){10}){10}', 'a{1000}'.repeat(28), '(?:\\pL|\\pN){20}']) {

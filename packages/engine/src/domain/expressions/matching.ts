@@ -148,7 +148,7 @@ export function dropKeyOf(
   if (source === undefined) return ''
   const key = evaluateKey(source, subject)
   if (key.ok && key.value !== null) return boundedKey(key.value)
-  const error = key.ok ? 'the key gives null' : key.error
+  const error = key.ok ? 'the key evaluates to null' : key.error
   report({ of: { app: workflow.app, workflow: workflow.name }, filter: source, error, policy })
   return undefined
 }

@@ -35,7 +35,7 @@ function registeredAttributes(run: NewRun, workflow: Workflow, report: Report): 
     const evaluated = evaluateAttribute(source, subject)
     const value = evaluated.ok ? evaluated.value : null
     const isLong = typeof value === 'string' && [...value].length > ATTRIBUTE_VALUE_CHARS_MAX
-    const tooLong = `the attribute gives a string of more than ${ATTRIBUTE_VALUE_CHARS_MAX} characters`
+    const tooLong = `the attribute evaluates to a string of more than ${ATTRIBUTE_VALUE_CHARS_MAX} characters`
     const error = evaluated.ok ? (isLong ? tooLong : undefined) : evaluated.error
     if (error !== undefined) report({ of: { app: workflow.app, workflow: workflow.name }, filter: source, error })
     else if (value !== null) found.push([key, value])

@@ -19,9 +19,9 @@ export function chainFault({ app, workflow, id: runId, generation = 0 }: Readonl
 
 /** The error of a step that would start a run beyond the bound. `what` is what did not happen. */
 export function chainTooLong(what: string, max: number): StepError {
-  const chain = `this run is of generation ${max} in a chain of runs that start each other, as children or by emitted events`
+  const chain = `this run is generation ${max} in a chain of runs that start each other, as children or by emitted events`
   const remedy =
-    'If the workflows start each other without an end, stop them in the handler; if such a chain is meant, raise the setting.'
+    'If the workflows start each other endlessly, stop them in the handler. If the chain is intended, raise the setting.'
   return {
     name: 'ChainTooLongError',
     message: `${what}: ${chain}, and ENGINE_GENERATION_LIMIT is ${max}. ${remedy}`,
@@ -31,5 +31,5 @@ export function chainTooLong(what: string, max: number): StepError {
 /** The warning about a chain that may have no end; undefined for a shorter one. */
 export function chainWarning(generation: number | undefined, max: number): string | undefined {
   if (generation === undefined || generation < Math.min(LONG_CHAIN, max)) return undefined
-  return `Generation ${generation} of a chain of runs that start each other, as children or by emitted events: at ${max} it is stopped (ENGINE_GENERATION_LIMIT). Make sure that it ends.`
+  return `Generation ${generation} of a chain of runs that start each other, as children or by emitted events: it is stopped at generation ${max} (ENGINE_GENERATION_LIMIT). Make sure that it ends.`
 }

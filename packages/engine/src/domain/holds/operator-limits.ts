@@ -35,9 +35,9 @@ export function limitOfOperator(run: Run, workflow: Limited | undefined): number
 /** Checks that the workflow registers what the limits are for. @throws EngineError `invalid_request`. */
 export function checkedLimits({ flowControl }: Limited, limits: OperatorLimits): OperatorLimits {
   if (limits.concurrency !== undefined && !flowControl?.concurrency)
-    throw invalid('concurrency', 'needs a concurrency limit that the workflow registers: there is none')
+    throw invalid('concurrency', 'needs a registered concurrency limit: the workflow has none')
   if (limits.throttle !== undefined && !flowControl?.throttle)
-    throw invalid('throttle', 'needs a throttle that the workflow registers, for its period: there is none')
+    throw invalid('throttle', 'needs a registered throttle, whose period applies: the workflow has none')
   return limits
 }
 

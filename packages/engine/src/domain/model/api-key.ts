@@ -36,7 +36,7 @@ export interface StoredKey extends ApiKey {
   revokedAt?: number
   /** Sessions and codes: the hash of the key that opened it. It is refused as soon as that key is. */
   parentHash?: string
-  /** Sessions and codes: refused from this time on. */
+  /** Refused from this time on. Sessions and codes always have one. */
   expiresAt?: number
   /** A code: it opens nothing but one session. */
   isCode?: boolean | undefined

@@ -108,7 +108,7 @@ export interface Event {
   source: 'api' | 'emit' | 'schedule' | 'engine' | 'signal' | 'update'
   /** Only on a signal or an update: the run that it is for, and the only one that can take it. */
   runId?: string
-  /** The instant of the schedule that sent it. */
+  /** The scheduled time, if a schedule sent it. */
   scheduledAt?: number
   /** The webhook receiver that took it in. */
   receiverId?: string

@@ -30,7 +30,7 @@ export function secretFault(scheme: ReceiverScheme, secret: string): string | un
   if (!secret.startsWith(WEBHOOK_SECRET_PREFIX) || isMalformedWebhookSecret(secret))
     return `must be ${WEBHOOK_SECRET_PREFIX} and base64 for the scheme ${scheme}`
   return webhookKeyOf(secret).length < SECRET_BYTES_MIN
-    ? `must stand for at least ${SECRET_BYTES_MIN} bytes`
+    ? `must decode to at least ${SECRET_BYTES_MIN} bytes`
     : undefined
 }
 

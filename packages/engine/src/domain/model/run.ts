@@ -222,9 +222,11 @@ export interface RunFilter {
   endedSince?: number
   /** Only runs that ended before. */
   endedUntil?: number
-  /** The fingerprint of the error of a failed run (domain/view/error-fingerprint). */
+  /** The fingerprint of the error of a failed run (domain/view/errors/error-fingerprint). */
   error?: string
   parentRunId?: string
+  /** Only runs without a parent. */
+  root?: boolean
   eventId?: string
   replayOf?: string
   /** The runner that the run is pinned to. */

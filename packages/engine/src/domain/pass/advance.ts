@@ -245,7 +245,7 @@ function failedPass(
 }
 
 const ENDED_PROCESS =
-  'The connection ended during the pass: a step that ends its process, or needs more memory than it has, does that. See the log of the runner.'
+  'The connection ended during the pass. A step that ends its process or exhausts its memory can cause this. See the log of the runner.'
 
 /** Repeats a pass that failed after a backoff. Nothing else about the run changes. */
 function repeatLater(draft: Draft, { tries, error, suspicion, others }: FailedPass, context: PassContext): Next {
@@ -264,7 +264,7 @@ function repeatLater(draft: Draft, { tries, error, suspicion, others }: FailedPa
 }
 
 function lostTogether(others: number): string {
-  return `lost together with ${others} other ${others === 1 ? 'pass' : 'passes'} of the runner, so it spends no try`
+  return `lost together with ${others} other ${others === 1 ? 'pass' : 'passes'} of the runner, so it does not count as a try`
 }
 
 function shortened(message: string): string {
@@ -295,7 +295,7 @@ function continueOrPark(draft: Draft, context: PassContext): Next | undefined {
 }
 
 const STUCK: RunError = {
-  message: 'The runner reported no new step, although nothing is pending: the run could never go on.',
+  message: 'The runner reported no new step, although nothing is pending: the run could never continue.',
   code: 'invalid_response',
 }
 

@@ -144,7 +144,7 @@ export function failCleanup(
   { now, catalog }: { now: number; catalog: CatalogView },
 ): { decision: Decision; next: Next } {
   const draft = new Draft(state, now)
-  const message = `Run ${shownRunId(draft.run.cleanupOf)}, which this run cleans up after, is gone.`
+  const message = `Run ${shownRunId(draft.run.cleanupOf)}, which this run cleans up after, no longer exists.`
   finish(draft, { status: 'failed', error: { message } }, catalog)
   return { decision: draft.done(), next: 'stop' }
 }
@@ -187,7 +187,7 @@ export function waitForTurn(state: RunState, now: number, waitMs: number): Decis
 }
 
 const FOR_TURN =
-  'It waits for its turn: passes that were lost together are tried apart, to find the one that ends the process of the runner.'
+  'It waits for its turn: passes that were lost together are retried one at a time, to find the pass that ends the process of the runner.'
 
 /**
  * Gives the lease back between passes, at a shutdown: the run is queued, available at once, and spends no attempt. `wasSent`: its pass was

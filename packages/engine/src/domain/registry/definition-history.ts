@@ -1,4 +1,4 @@
-// The history of a workflow's definitions (docs/concepts.md#definitions-of-then): what a registration that changes a definition
+// The history of a workflow's definitions (docs/concepts.md#past-definitions): what a registration that changes a definition
 // adds to it, and how it is read. Called by registration.ts and services/registry/register.
 
 import type { Change } from '../model/change.ts'

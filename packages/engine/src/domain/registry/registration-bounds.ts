@@ -111,7 +111,7 @@ const NAMES: Record<keyof Kept, { of: string; setting: string }> = {
 export function full(what: keyof Kept, limit: number): EngineError {
   const { of, setting } = NAMES[what]
   const code = what === 'runners' ? 'rate_limited' : 'invalid_request'
-  const message = `a namespace keeps ${limit} ${of} at most (${setting}), and this registration adds to them`
+  const message = `a namespace keeps at most ${limit} ${of} (${setting}), and this registration would exceed that`
   return new EngineError(code, message, {
     details: { field: what === 'runners' ? 'runner' : 'workflows', limit, setting },
   })
@@ -119,6 +119,6 @@ export function full(what: keyof Kept, limit: number): EngineError {
 
 function tooLarge(limit: number): EngineError {
   const setting = 'ENGINE_REGISTRATION_BYTES'
-  const message = `workflows and the fields of the runner have ${limit} bytes at most (${setting}), stored with their defaults`
+  const message = `workflows and the fields of the runner may have at most ${limit} bytes (${setting}), including defaults`
   return new EngineError('invalid_request', message, { details: { field: 'workflows', limit, setting } })
 }

@@ -21,7 +21,7 @@ export function stepLimitsOf({ limits = {} }: Pick<RegisterRequest, 'limits'>): 
   const names = Object.keys(limits).sort()
   if (names.length === 0) return undefined
   if (names.length > STEP_LIMITS_MAX)
-    throw invalid('limits', `has ${names.length} limits: an app has ${STEP_LIMITS_MAX} at most`)
+    throw invalid('limits', `has ${names.length} limits: an app may have at most ${STEP_LIMITS_MAX}`)
   const read: Record<string, RegisteredLimits[string]> = {}
   for (const name of names) {
     const { limit, period } = limits[name] as NonNullable<RegisterRequest['limits']>[string]

@@ -164,7 +164,7 @@ function startFromInbox(draft: Draft, { catalog, given }: Delivering): void {
 
 /** Says in the run's log with which of its events another run starts. */
 function logLeft(draft: Draft, eventId: string, nextRunId: string): void {
-  const message = `The run ended without event ${eventId}, which was delivered to it. Run ${shownRunId(nextRunId)} starts with the event.`
+  const message = `The run ended before it took the delivered event ${eventId}. Run ${shownRunId(nextRunId)} starts with the event.`
   draft.log({ level: 'info', message, scope: ROOT_SCOPE, attempt: 1, index: 0, dedupe: 'inbox' })
 }
 

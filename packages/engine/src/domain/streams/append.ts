@@ -53,7 +53,7 @@ export function readAppend(
   for (const chunk of chunks) {
     const size = Buffer.byteLength(chunk)
     if (size > STREAM_CHUNK_BYTES_MAX)
-      return refused(tooLarge(`a chunk of ${size} bytes is over the bound of ${STREAM_CHUNK_BYTES_MAX} bytes`))
+      return refused(tooLarge(`a chunk of ${size} bytes exceeds the limit of ${STREAM_CHUNK_BYTES_MAX} bytes`))
     bytes += size
   }
   return { stepId: stepId as string, step: step as string, name: name as string, seq: seq as number, chunks, bytes }

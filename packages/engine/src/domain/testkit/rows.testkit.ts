@@ -1,10 +1,10 @@
 // The rows of one run as a store keeps them: it applies changes as `model/change.ts` promises. For tests that follow a run
 // over decisions of several parties.
 
-import type { Change, Guard, StepWoken, Unit } from '../model/change.ts'
+import type { Change, Guard, Unit } from '../model/change.ts'
 import { isTerminal, type Run } from '../model/run.ts'
 import { firstSeq } from '../model/seq.ts'
-import type { Step } from '../model/step.ts'
+import type { Step, StepWoken } from '../model/step.ts'
 import { RunState } from '../run/state.ts'
 import { frozen } from './frozen.testkit.ts'
 

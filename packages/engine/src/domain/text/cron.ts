@@ -36,9 +36,9 @@ export class Schedule {
     try {
       this.#cron = new Cron(fields, { timezone: this.#wall ? 'UTC' : timezone, paused: true })
     } catch (error) {
-      throw new CronError(`is no schedule: ${(error as Error).message}`)
+      throw new CronError(`is not a valid cron expression: ${(error as Error).message}`)
     }
-    if (this.next(0) === undefined) throw new CronError('never comes')
+    if (this.next(0) === undefined) throw new CronError('never fires')
   }
 
   /** The first instant after `time` (epoch ms) at which it fires; undefined when there is none. */
@@ -92,7 +92,7 @@ function partsOf(source: string): { timezone: string; fields: string } {
 }
 
 function checkZone(zone: string): void {
-  if (!isZone(zone)) throw new CronError(`names a time zone that is not known: ${cutText(zone, 64)}`)
+  if (!isZone(zone)) throw new CronError(`names an unknown time zone: ${cutText(zone, 64)}`)
 }
 
 /** Whether there is a time zone of this name. */

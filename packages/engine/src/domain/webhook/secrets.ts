@@ -43,7 +43,7 @@ export function editedSecrets(
   if (kept.length >= OLD_SECRETS_MAX)
     throw new EngineError(
       'conflict',
-      `${OLD_SECRETS_MAX} old secrets still count, for ${SECRET_OVERLAP_MS / 3_600_000} hours after each was replaced; revokeOldSecrets ends that`,
+      `${OLD_SECRETS_MAX} old secrets are still valid, for ${SECRET_OVERLAP_MS / 3_600_000} hours after each was replaced; revokeOldSecrets revokes them`,
     )
   return { secret: made, oldSecrets: [{ secret: before.secret, until: now + SECRET_OVERLAP_MS }, ...kept] }
 }
@@ -51,5 +51,5 @@ export function editedSecrets(
 /** Describes the problem with a secret that a caller brings; undefined if there is none. */
 export function broughtSecretFault(secret: string): string | undefined {
   if (!isMalformedWebhookSecret(secret) && webhookKeyOf(secret).length >= SECRET_BYTES_MIN) return undefined
-  return `must be ${WEBHOOK_SECRET_PREFIX} and the base64 of at least ${SECRET_BYTES_MIN} bytes, or a text of at least ${SECRET_BYTES_MIN} that is not base64`
+  return `must be ${WEBHOOK_SECRET_PREFIX} and the base64 of at least ${SECRET_BYTES_MIN} bytes, or at least ${SECRET_BYTES_MIN} bytes of text that is not base64`
 }

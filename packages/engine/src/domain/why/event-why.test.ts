@@ -21,7 +21,7 @@ test('the id that a caller gave to a run is shown, in fields and sentences', () 
       workflow: 'skips',
       outcome: 'skipped',
       liveRunId: 'run_order-17',
-      sentence: 'Its singleton skipped the event: run run_order-17 was alive.',
+      sentence: 'Its singleton skipped the event: run run_order-17 was live.',
     },
     {
       ...entry,

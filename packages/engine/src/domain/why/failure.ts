@@ -12,3 +12,7 @@ export function failureText({ message, code, stepName }: NonNullable<Run['error'
   const at = stepName === undefined ? '' : ` in step "${stepName}"`
   return `${message}${code === undefined ? '' : ` (${code}${at})`}`
 }
+
+/** Names all attempts or tries that were made: `the only attempt`, `the 3 attempts`. */
+export const spentText = (count: number, noun: 'attempt' | 'try') =>
+  count === 1 ? `the only ${noun}` : `the ${count} ${noun === 'try' ? 'tries' : 'attempts'}`

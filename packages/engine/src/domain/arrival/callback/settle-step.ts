@@ -67,7 +67,7 @@ function requireOutstanding({ run, steps }: RunState, { wanted, running }: Settl
     })
   if (isTerminal(run.status) || run.cancelRequested) throw new EngineError('conflict', `Run ${shown} has ended.`)
   if (isSettled(step.status))
-    throw new EngineError('conflict', `Step ${quoteName(step.name)} has ${step.status}: it is settled.`)
+    throw new EngineError('conflict', `Step ${quoteName(step.name)} has already ${step.status}.`)
   return step
 }
 

@@ -224,7 +224,7 @@ describe('a 4xx', () => {
     })
     expect(readAnswer(302, '', from)).toMatchObject({
       error: {
-        message: expect.stringMatching(/answered 302\. The engine follows no redirects/),
+        message: expect.stringMatching(/answered 302\. The engine does not follow redirects/),
         code: 'invalid_response',
       },
     })

@@ -110,7 +110,7 @@ export function readForeignAnswer(status: number, body: string, url: string): Ou
   return transportFailed(`${answered({ url, status, body })} ${NOT_THE_RUNNER}`)
 }
 
-const NOT_THE_RUNNER = `A server in front of the runner answered, or removes its header ${RUNNER_HEADER}.`
+const NOT_THE_RUNNER = `A server in front of the runner answered instead of it, or removes its header ${RUNNER_HEADER}.`
 
 /** The reason for which the runner refused this engine; undefined for every other answer. A runner that refuses runs nothing. */
 export function refusalOfEngine(status: number, body: string): string | undefined {
@@ -137,7 +137,7 @@ export function readCheckpoint(payload: string, negotiated: Negotiated = NOTHING
   const invalid = (problem: string) => ({ seq: 0, reported: invalidResponse(problem, lines, 'checkpoint') })
   if (!parsed) return invalid('is not a JSON object')
   const { seq } = parsed as { seq?: unknown }
-  if (!checkpointSeq.Check(seq)) return invalid(`${NOT_ALLOWED}/seq must be an integer from 1 on`)
+  if (!checkpointSeq.Check(seq)) return invalid(`${NOT_ALLOWED}/seq must be an integer of at least 1`)
   const reported = readReported(parsed, payload, { lines, negotiated, what: 'checkpoint' })
   return { seq, reported, running: readRunning(parsed) }
 }
@@ -314,7 +314,7 @@ const REMEDIES: Readonly<Record<number, string>> = {
   503: ' Is the runner behind this proxy running?',
   504: ' Is the runner behind this proxy running?',
 }
-const REDIRECTED = ' The engine follows no redirects: register the address that it leads to.'
+const REDIRECTED = ' The engine does not follow redirects: register the final address.'
 
 /** Describes an answer without an error of a runner: of a proxy, or of another server at the runner's address. */
 function answered({ url, status, body }: { url: string | undefined; status: number; body: string }): string {

@@ -23,7 +23,7 @@ describe('a pass that was lost together with others', () => {
       waitingFor: {
         kind: 'retry',
         until: NOW + 500,
-        error: 'socket hang up (lost together with 24 other passes of the runner, so it spends no try)',
+        error: 'socket hang up (lost together with 24 other passes of the runner, so it does not count as a try)',
       },
     })
     const again = then.leasedAgain(NOW).whenLeased().afterCommit().when(lost(25))
@@ -69,7 +69,7 @@ describe('a suspect', () => {
   it('fails after its tries, with what its last pass did to the runner', () => {
     const { error } = given(suspected({ transportTries: 7 })).when(lost(1)).run
     expect(error?.message).toMatch(
-      /^socket hang up\. The connection ended during the pass: a step that ends its process/,
+      /^socket hang up\. The connection ended during the pass\. A step that ends its process/,
     )
     expect(error?.code).toBe('runner_unreachable')
   })

@@ -191,7 +191,7 @@ function warnOfSkips(
   const skipped = triggered.filter(entry => entry.liveRunId !== undefined).slice(0, EFFECTS_MAX)
   for (const [index, { workflow, app, delivered, liveRunId = '' }] of skipped.entries()) {
     const live = liveRunId === draft.run.id ? 'this run' : `its run ${shownRunId(liveRunId)}`
-    const message = `Event "${eventName}" started nothing in workflow "${workflow}" of app "${app}": it is a singleton, and ${live} is live.${delivered ? ' The event is for the waits of that run.' : ''}`
+    const message = `Event "${eventName}" started no run of workflow "${workflow}" of app "${app}": it is a singleton, and ${live} is live.${delivered ? ' Only waits of that run receive the event.' : ''}`
     draft.log({ level: 'warn', message, scope: name, attempt: 1, index, dedupe: stepLineKey(id, 1, index) })
   }
 }

@@ -51,8 +51,8 @@ export const webhook: OpcodeRules<'Webhook'> = {
 /** The delivery will be dead, and the run may have ended by then. So its log says it now. */
 function warnOfRefusal(draft: Draft, { id, name }: PassOpcodeOf<'Webhook'>, url: string): void {
   const message =
-    `The webhook to ${new URL(url).host} will not be delivered: the engine calls public addresses only. ` +
-    'Set ENGINE_WEBHOOK_ALLOW to the hosts that it may call too, or ENGINE_WEBHOOK_ALLOW_PRIVATE=1 where all are trusted.'
+    `The webhook to ${new URL(url).host} will not be delivered: the engine calls only public addresses. ` +
+    'To allow other hosts, list them in ENGINE_WEBHOOK_ALLOW, or set ENGINE_WEBHOOK_ALLOW_PRIVATE=1 if all are trusted.'
   draft.log({ level: 'warn', message, scope: name, attempt: 1, index: 0, dedupe: stepLineKey(id, 1, 0) })
 }
 

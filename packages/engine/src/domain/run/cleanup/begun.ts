@@ -24,7 +24,7 @@ export function refuseUndone(carried: readonly Step[], { liveRunId, begun }: Cle
   if (!undone) return
   const { name: step } = undone
   const is = liveRunId === undefined ? 'was rolled back' : `is to be rolled back by run ${shownRunId(liveRunId)}`
-  const message = `Step "${step}" ${is}: a run that keeps its result would rely on what is undone. Replay the run, or retry from this step or one before it.`
+  const message = `Step "${step}" ${is}: a run that keeps its result would rely on undone work. Replay the run, or retry from this step or an earlier one.`
   throw new EngineError('conflict', message, {
     details: { step, ...(liveRunId && { cleanupRunId: shownRunId(liveRunId) }) },
   })

@@ -51,7 +51,7 @@ export function endedEvent(
 /** The warning about a run whose end is sent to no workflow; undefined for all others. */
 export function inRowWarning({ engineEvents = 0 }: Pick<Run, 'engineEvents'>): string | undefined {
   if (engineEvents < ENGINE_EVENTS_IN_ROW_MAX) return undefined
-  return `${engineEvents} events of the engine in a row led to this run, so its own end is not sent as one. Make sure that workflows do not start each other by them.`
+  return `${engineEvents} events of the engine in a row led to this run, so no event is sent for its end. Make sure that workflows do not start each other by events of the engine.`
 }
 
 function nameOf(status: EndedStatus): string {
@@ -59,7 +59,7 @@ function nameOf(status: EndedStatus): string {
 }
 
 function notSent(name: string, why: string): string {
-  return `Event "${name}" was not sent, since ${why}: workflows start each other by the events of the engine. A filter (\`if\`) of their triggers ends that.`
+  return `Event "${name}" was not sent, since ${why}: workflows start each other by events of the engine. Add a filter (\`if\`) to their triggers.`
 }
 
 /** The event of the engine that started the run, or the run that it forks, continues or follows. */
