@@ -124,7 +124,7 @@ async function wireOf({ config, log }: BackendsOptions, store: Store): Promise<W
   const isShared = address.kind === 'postgres'
   if (queue?.kind === 'memory' || (!queue && !isShared)) return undefined
   const channel = `perdure:${await store.clusterName()}`
-  const onError = seldom(err => log.error({ err }, 'other engines cannot be heard'))
+  const onError = seldom(err => log.error({ err }, 'messages from other engines cannot be received'))
   if (queue?.kind !== 'redis') return isShared ? new PostgresWire({ url: address.url, channel, onError }) : undefined
   return new RedisWire({ url: queue.url, channel, onError })
 }

@@ -44,7 +44,10 @@ export async function createRunners(
   const load = new RunnerLoad({ clock, bus })
   const presence = relayed ?? connect
   const registry: Registry = new Registry({ ...core, health, presence, staleAfterMs, signingKeys, limits })
-  const onRead = () => registry.forgetDisconnected({ staleAfterMs })
+  const onRead = async () => {
+    await registry.registerRemoved()
+    await registry.forgetDisconnected({ staleAfterMs })
+  }
   const onLimited = ({ namespace, app, name: workflow }: Pick<Workflow, 'namespace' | 'app' | 'name'>) =>
     void wakeThrottled(core, { namespace, app, workflow })
   // Absent where no other engine registers runners.

@@ -334,14 +334,14 @@ function readKey(entry: Partial<Record<keyof FixedKey, unknown>> | null, i: numb
   const refuse = (problem: string) => bad('ENGINE_API_KEYS', `entry ${i} ${problem}`)
   const { label, namespace = 'default', kind, key } = entry ?? {}
   if (typeof label !== 'string' || label === '') return refuse('needs a label')
-  if (typeof namespace !== 'string') return refuse('has a namespace that must be a string')
+  if (typeof namespace !== 'string') return refuse('has a namespace that is not a string')
   for (const [what, name] of Object.entries({ label, namespace })) {
     const fault = nameFault(name)
     if (fault !== undefined) refuse(`has a ${what} that ${fault}`)
   }
-  if (!KEY_KINDS.includes(kind as KeyKind)) refuse(`has a kind that is none of ${KEY_KINDS.join(', ')}`)
+  if (!KEY_KINDS.includes(kind as KeyKind)) refuse(`has an unknown kind: it must be one of ${KEY_KINDS.join(', ')}`)
   if (typeof key !== 'string' || key.length < API_KEY_CHARS_MIN)
     return refuse(`needs a key of ${API_KEY_CHARS_MIN} characters or more`)
-  if (!SENDABLE.test(key)) refuse('has a key that is not of visible ASCII, or has spaces around it')
+  if (!SENDABLE.test(key)) refuse('has a key with characters other than visible ASCII, or with spaces around it')
   return { label, namespace, kind: kind as KeyKind, key }
 }

@@ -34,9 +34,9 @@ export async function* examine({ env, flags }: DoctorOptions): Findings {
 }
 
 async function* examineAll(config: Config, env: NodeJS.ProcessEnv): Findings {
-  yield ok('configuration', 'every setting can be read')
+  yield ok('configuration', 'all settings are valid')
   yield* examineSecrets(config)
-  if (!config.retention) yield warning('retention', 'ENGINE_RETENTION is not set: ended runs are kept for ever')
+  if (!config.retention) yield warning('retention', 'ENGINE_RETENTION is not set: ended runs are kept forever')
   const { findings, keys } = await examineStore(config)
   yield* findings
   yield* examineDoor(config, keys)

@@ -28,7 +28,7 @@ export async function* examineRedis(check: 'queue' | 'limiter', url: string): Fi
     yield judgedSkew(`${check}.clock`, 'Redis', seconds * 1000 + micros / 1000 - Date.now())
     const policy = /maxmemory_policy:(\S+)/.exec(await redis.info('memory'))?.[1] ?? 'noeviction'
     if (check === 'limiter' && policy !== 'noeviction')
-      yield warning('limiter.memory', `maxmemory-policy is ${policy}: what it evicts is admitted once more`)
+      yield warning('limiter.memory', `maxmemory-policy is ${policy}: keys that it evicts are admitted once more`)
   } catch (cause) {
     yield error(check, `${name} cannot be reached: ${reasonOf(lost ?? cause)}`)
   } finally {
@@ -46,7 +46,7 @@ export async function examinePort(host: string, port: number): Promise<Finding> 
   const answers = await answer(urlOf(host, port), '/healthz').catch(() => undefined)
   const isEngine = (answers?.json as { status?: unknown } | undefined)?.status === 'ok'
   return isEngine
-    ? ok('port', `an engine listens on ${address} already`)
+    ? ok('port', `an engine already listens on ${address}`)
     : error('port', `${address} is taken by another program`)
 }
 
@@ -76,7 +76,7 @@ async function runners(url: string, apiKey: string | undefined): Promise<Finding
   const live = all.filter(runner => runner.live)
   const text = `${live.length} of ${all.length} runners are live`
   if (live.some(({ keyMatches }) => keyMatches === false))
-    return error('runners', `${text}, and some have another signing key than the engine`)
+    return error('runners', `${text}, and some have a different signing key than the engine`)
   return live.length === 0 ? warning('runners', text) : ok('runners', text)
 }
 

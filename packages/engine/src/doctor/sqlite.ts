@@ -70,9 +70,10 @@ export async function examineFile(file: string): Promise<{ finding: Finding; key
 
 /** Whether this version can work on a store that can be read. */
 export function judged(store: string, version: number, known = SCHEMA_VERSION): Finding {
-  if (version > known) return error('store', `${store} has schema version ${version}, this engine knows up to ${known}`)
+  if (version > known)
+    return error('store', `${store} has schema version ${version}, this engine supports versions up to ${known}`)
   if (version < known)
-    return ok('store', `${store} has schema version ${version}: the engine brings it to ${known} when it starts`)
+    return ok('store', `${store} has schema version ${version}: the engine migrates it to ${known} when it starts`)
   return ok('store', `${store} has schema version ${version}`)
 }
 

@@ -64,6 +64,8 @@ export interface MemoryGauges {
 /** The current values of the engine. */
 export interface Gauges {
   lanes: LaneGauge[]
+  /** Events and starts that wait to be taken in. */
+  acceptsWaiting: number
   /** Registered sockets of Connect runners. */
   sockets: number
   streams: { run: number; runs: number; events: number; topics: number }

@@ -5,6 +5,7 @@ import type { BulkCounts, BulkResult } from '../domain/model/bulk.ts'
 import type { RunStatusFrame } from '../domain/model/change.ts'
 import type { ControlAction, ControlKind } from '../domain/model/control-action.ts'
 import type { Delivery, DeliveryAttempt, DeliveryKind, DeliveryStatus } from '../domain/model/delivery.ts'
+import type { Document, DocumentKind } from '../domain/model/document/document.ts'
 import type { Event } from '../domain/model/event.ts'
 import type { FlowRow } from '../domain/model/flow-row.ts'
 import type { LogLine } from '../domain/model/log-line.ts'
@@ -376,4 +377,9 @@ export interface Reads extends StatisticsReads, DefinitionReads, ScheduleReads, 
   bulkCounts(bulkId: string): Promise<BulkCounts>
   /** Newest first. */
   controlActions(query: ControlQuery): Promise<ControlAction[]>
+  /** The documents of a kind by id, at most so many. */
+  documents(query: { kind: DocumentKind; limit: number }): Promise<Document[]>
+  document(kind: DocumentKind, id: string): Promise<Document | undefined>
+  /** Whether a stored run failed with the fingerprint. */
+  hasFailed(fingerprint: string): Promise<boolean>
 }

@@ -103,7 +103,7 @@ export class Call {
 
   /** The runner reports finished steps. */
   checkpoint(payload: string): void {
-    if (!this.#call.onCheckpoint) this.fail('a checkpoint came for an invoke that takes none')
+    if (!this.#call.onCheckpoint) this.fail('a checkpoint was received for an invoke that accepts none')
     else if (isLonger(payload, RESPONSE_BYTES_MAX)) this.#stop({ kind: 'tooLarge' })
     else if (!this.#addCheckpoint(payload)) this.fail('too many checkpoints wait to be stored')
     else if (!this.#isStoring) void this.#storeCheckpoints()
@@ -143,7 +143,7 @@ export class Call {
 
   /** A step appends to a stream. */
   append(payload: string): void {
-    if (!this.#call.onCheckpoint) this.fail('an append to a stream came for an invoke that takes none')
+    if (!this.#call.onCheckpoint) this.fail('an append to a stream was received for an invoke that accepts none')
     else if (isLonger(payload, RESPONSE_BYTES_MAX)) this.#stop({ kind: 'tooLarge' })
     else if (this.#appending >= WAITING_APPENDS_MAX) this.fail('too many appends to streams wait to be stored')
     else void this.#storeAppend(STREAM_MARK + payload)
@@ -183,7 +183,7 @@ export class Call {
   }
 
   /** Ends the call whose socket was lost: there is nothing to cancel it on. `reason`: why, if that is known. */
-  breakOff(reason = 'the socket was lost over the call'): void {
+  breakOff(reason = 'the socket was lost during the call'): void {
     this.#end({ ...broken(reason), isLost: true })
   }
 

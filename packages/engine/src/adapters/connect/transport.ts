@@ -70,7 +70,7 @@ export class ConnectTransport implements Transport, Connections, Presence {
     if (!runner || runner.sockets.length === 0) return Promise.resolve(NOT_CONNECTED)
     const socket = runner.pick()
     if (!socket) {
-      return Promise.resolve({ kind: 'refused', message: 'there is no room on the runner', isFull: true })
+      return Promise.resolve({ kind: 'refused', message: 'the runner has no free capacity', isFull: true })
     }
     const id = `${this.#idPrefix}${(++this.#idCount).toString(36)}`
     return new Promise(resolve => {

@@ -10,6 +10,7 @@ const IDLE: Gauges = {
     { lane: 'timers', underWay: 0, lagMs: 0 },
     { lane: 'deliveries', underWay: 0 },
   ],
+  acceptsWaiting: 7,
   sockets: 2,
   memory: { runs: { max: 800, used: 300, waiting: 2 }, messages: { max: 400, used: 0, waiting: 1 } },
   streams: { run: 1, runs: 0, events: 4, topics: 2 },

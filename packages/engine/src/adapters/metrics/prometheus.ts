@@ -150,6 +150,7 @@ function gaugeValues({ lanes, store, ...gauges }: Gauges): Values {
     perdure_lane_lag_seconds: byLane(({ lagMs }) => lagMs && lagMs / 1000),
     perdure_lane_oldest_ready_timestamp_seconds: byLane(({ oldestReadyAt: at }) => at && at / 1000),
     perdure_lane_under_way: byLane(({ underWay }) => underWay),
+    perdure_accepts_waiting: gauges.acceptsWaiting,
     perdure_connect_sockets: gauges.sockets,
     perdure_streams_open: labelled('kind', gauges.streams),
     perdure_dependency_up: labelled(

@@ -5,7 +5,7 @@ export const CALL_OVER = new Error('the call is over')
 
 /** Replaces messages of undici that do not describe what the other side did. */
 const UNDICI_MESSAGES: Readonly<Record<string, string>> = {
-  'bad response': 'the answer is no HTTP/1.1',
+  'bad response': 'the answer is not HTTP/1.1',
   'bad upgrade': 'the answer changes the protocol',
 }
 

@@ -64,7 +64,7 @@ export class RelayedCall {
 
   /** The host does not have the call: the invoke never arrived, or the host has forgotten it. */
   unknown(): void {
-    const message = 'the engine that has the runner knows nothing of the call'
+    const message = 'the engine with the socket of the runner does not know the call'
     this.end(this.#isConfirmed ? { kind: 'broken', message } : { kind: 'refused', message })
   }
 

@@ -128,7 +128,7 @@ describe('an engine that stood still', () => {
     expect(await after(cluster, 4001, reply)).toBeUndefined()
     cluster.network.unfreeze('one')
     await cluster.settle()
-    expect(await reply).toEqual({ kind: 'refused', message: 'the invoke came too late' })
+    expect(await reply).toEqual({ kind: 'refused', message: 'the invoke arrived too late' })
     expect(runner.invokes).toEqual([])
   })
 
@@ -169,7 +169,7 @@ describe('memory', () => {
     expect(runner.invokes).toHaveLength(10_000)
     expect(await replies[10_000]).toEqual({
       kind: 'refused',
-      message: '10000 invokes of other engines are under way',
+      message: '10000 invokes of other engines are in progress',
     })
     for (const { id } of runner.invokes) runner.session.result(id, 200, '{}')
     for (const reply of replies.slice(0, -1)) expect((await reply).kind).toBe('answered')

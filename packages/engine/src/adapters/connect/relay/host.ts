@@ -136,8 +136,8 @@ export class RelayHost {
   }
 
   #refusal(sentAt = this.#options.clock.now()): string | undefined {
-    if (this.#underWay >= HOSTED_CALLS_MAX) return `${HOSTED_CALLS_MAX} invokes of other engines are under way`
-    return this.#options.clock.now() - sentAt > INVOKE_LATE_MS_MAX ? 'the invoke came too late' : undefined
+    if (this.#underWay >= HOSTED_CALLS_MAX) return `${HOSTED_CALLS_MAX} invokes of other engines are in progress`
+    return this.#options.clock.now() - sentAt > INVOKE_LATE_MS_MAX ? 'the invoke arrived too late' : undefined
   }
 
   #reply(id: string, hosted: HostedCall, reply: InvokeReply): void {

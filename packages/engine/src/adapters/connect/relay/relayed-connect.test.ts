@@ -52,7 +52,7 @@ describe('an invoke', () => {
     const first = await sent()
     expect(await replies[1]).toEqual({
       kind: 'refused',
-      message: 'there is no room on the runner',
+      message: 'the runner has no free capacity',
       isFull: true,
     })
     expect(two.relayed.room(APP_RUNNER)).toBe(0)

@@ -67,7 +67,7 @@ export class RelayTransport implements Transport {
   /** The engine is dead, or no longer answers for its runners. */
   engineGone(engine: string): void {
     for (const call of this.#pending.all())
-      if (call.engine === engine) call.fail('the engine that has the runner fell silent')
+      if (call.engine === engine) call.fail('the engine with the socket of the runner stopped responding')
   }
 
   close(): Promise<void> {
@@ -93,7 +93,7 @@ export class RelayTransport implements Transport {
     const idsByEngine = new Map<string, string[]>()
     for (const call of this.#pending.all()) {
       if (!call.tick()) {
-        call.fail('the engine that has the runner reports nothing about the call')
+        call.fail('the engine with the socket of the runner reports nothing about the call')
         continue
       }
       const ids = idsByEngine.get(call.engine) ?? []

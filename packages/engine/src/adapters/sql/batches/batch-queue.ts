@@ -162,7 +162,7 @@ export class BatchQueue {
     const cause = reason instanceof Error ? reason : new Error(String(reason))
     this.#broken = isLost
       ? new EngineError('unavailable', `The store is lost: ${cause.message}.`, { details: { reason: STORE_LOST } })
-      : new EngineError('unavailable', 'The store has failed and takes nothing more: restart the engine.', { cause })
+      : new EngineError('unavailable', 'The store has failed and accepts no more work: restart the engine.', { cause })
     this.#onError({ err: cause }, 'the store is broken')
     const waiting = this.#waiting
     this.#waiting = []

@@ -81,7 +81,7 @@ async function digestOf(side: MoveSide, table: CopiedTable): Promise<{ rows: num
 function differs(table: string, from: number, to: number): Error {
   const counts = from === to ? `${from} rows each` : `${from} rows in the source, ${to} in the target`
   return new Error(
-    `${table} differs (${counts}): has an engine changed the source since the move began? --restart begins it anew`,
+    `${table} differs (${counts}): has an engine changed the source since the move began? --restart starts over`,
   )
 }
 
@@ -95,6 +95,6 @@ async function* compareRules(source: MoveSide, target: MoveSide): AsyncGenerator
   for await (const violation of verify(target)) {
     if (known.has(JSON.stringify(violation))) continue
     const { check, subject, message } = violation
-    throw new Error(`the target breaks a rule that the source keeps: ${check} ${subject} ${message}`)
+    throw new Error(`the target violates a rule that the source satisfies: ${check} ${subject} ${message}`)
   }
 }

@@ -29,7 +29,7 @@ export async function beginMove(target: MoveSide, source: MoveSide, { restart = 
   await target.migrate()
   for (const { name, hasOneRow } of COPIED_TABLES) {
     if (hasOneRow || (await target.rows(`SELECT 1 FROM ${name} LIMIT 1`)).length === 0) continue
-    throw new Error(`${target.name} has contents (${name}): a store is moved into an empty one`)
+    throw new Error(`${target.name} is not empty (${name}): a store can only be moved into an empty one`)
   }
   await target.commit(async () => {
     await target.run(`CREATE TABLE ${MOVE_TABLE} (name text PRIMARY KEY, state text NOT NULL)`)

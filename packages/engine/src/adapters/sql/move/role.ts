@@ -7,5 +7,5 @@ export function refuseOtherVersion(version: number, known: number): void {
   if (version === known) return
   if (version === 0) throw new Error('it has no tables of an engine')
   const remedy = version < known ? 'start its engine once to bring it up to date' : 'use a newer perdure'
-  throw new Error(`it has schema version ${version}, this perdure knows ${known}: ${remedy}`)
+  throw new Error(`it has schema version ${version}, this perdure supports ${known}: ${remedy}`)
 }

@@ -90,7 +90,7 @@ async function takeSteps(client: Client, steps: readonly string[]): Promise<void
   const [[newest, needs]] = (await rowsOf(client, sql)) as [[number, number]]
   if (needs > steps.length) {
     throw new Error(
-      `the database has schema version ${newest}, which needs an engine that knows version ${needs}; this one knows up to ${steps.length}: use a newer engine`,
+      `the database has schema version ${newest}, which needs an engine that supports version ${needs}; this one supports versions up to ${steps.length}: use a newer engine`,
     )
   }
   for (let version = newest + 1; version <= steps.length; version++) {

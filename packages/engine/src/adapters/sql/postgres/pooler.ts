@@ -14,10 +14,10 @@ const REFUSED = '08004'
 const NOT_OWN: readonly unknown[] = ['26000', '42P05', '08P01']
 
 const SHARED =
-  'a pooler in between gives each transaction another connection to PostgreSQL, where settings, prepared statements and ' +
+  'a pooler gives each transaction a different connection to PostgreSQL, where settings, prepared statements and ' +
   'locks of the engine are missing: use session mode (PgBouncer: pool_mode = session), or the address of PostgreSQL itself'
 const NO_ROOM =
-  'a pooler in between has no second connection to PostgreSQL for the engine, which needs up to ' +
+  'a pooler has no second connection to PostgreSQL for the engine, which needs up to ' +
   `${ENGINE_SESSIONS}: allow more (PgBouncer: default_pool_size, max_db_connections)`
 
 interface Connection {

@@ -17,7 +17,7 @@ export async function openPostgresSnapshot(url: string): Promise<Snapshot> {
     await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
     const version = await schemaVersionOf(session)
     if (version !== SCHEMA_VERSION)
-      throw new Error(`the store has schema version ${version}, this perdure knows ${SCHEMA_VERSION}`)
+      throw new Error(`the store has schema version ${version}, this perdure supports ${SCHEMA_VERSION}`)
   } catch (error) {
     await session.end().catch(() => {})
     throw error

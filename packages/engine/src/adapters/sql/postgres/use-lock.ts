@@ -8,10 +8,10 @@ const KEY = `${LOCKS.use}, hashtext(current_schema())`
 /** SQLSTATE of a lock that is not available: the store counts as unavailable until the move has ended. */
 const LOCK_NOT_AVAILABLE = '55P03'
 
-/** Rejects while a move has the store. */
+/** Rejects while a move is using the store. */
 export async function shareStore(session: Session): Promise<void> {
   const [row] = await rowsOf(session, `SELECT pg_try_advisory_lock_shared(${KEY})::int`)
-  if (row?.[0] !== 1) throw Object.assign(new Error('a move has the store'), { code: LOCK_NOT_AVAILABLE })
+  if (row?.[0] !== 1) throw Object.assign(new Error('a move is using the store'), { code: LOCK_NOT_AVAILABLE })
 }
 
 /** Rejects while an engine, or another command that writes, has the store open. */

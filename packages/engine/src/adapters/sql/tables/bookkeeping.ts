@@ -58,4 +58,4 @@ export const PRUNE_MARKS = table<{ what: string; upTo: number }>()('prune_marks'
  */
 export const MOVE_TABLE = 'move_progress'
 export const UNFINISHED_MOVE =
-  'a move into this store is not finished: end it with the same perdure move, or begin it anew with --restart'
+  'a move into this store is not finished: repeat the same perdure move, or start over with --restart'

@@ -11,7 +11,7 @@ import {
   runDurationMs,
   runKind,
 } from '../../../domain/model/run.ts'
-import { errorFingerprint } from '../../../domain/view/error-fingerprint.ts'
+import { errorFingerprint } from '../../../domain/view/errors/error-fingerprint.ts'
 import {
   derived,
   flag,

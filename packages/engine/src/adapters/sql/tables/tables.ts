@@ -6,6 +6,7 @@ import { CATALOG_REVISION, CLUSTER, LAST_MOVE, PROBES, PRUNE_MARKS, SEALING, TOK
 import { BULK_RESULTS } from './bulk-results.ts'
 import { CONTROL_ACTIONS } from './control-actions.ts'
 import { ATTEMPTS, DELIVERIES } from './deliveries.ts'
+import { DOCUMENTS } from './document/documents.ts'
 import { REMOVED_ENDS, ROLLUP_MARKS, RUN_ROLLUPS } from './ended-runs.ts'
 import { ENDPOINT_ROLLUPS } from './endpoint-rollups.ts'
 import { ERASED_RUNS } from './erased-runs.ts'
@@ -51,6 +52,7 @@ export const TABLES: readonly TableSchema[] = [
   KEPT_PAUSES,
   WORKFLOW_DEFINITIONS,
   CONTROL_ACTIONS,
+  DOCUMENTS,
   BULK_RESULTS,
   ERASED_RUNS,
   GIVEN_RUN_IDS,

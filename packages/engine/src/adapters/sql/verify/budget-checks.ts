@@ -43,7 +43,7 @@ export async function* budgetContents(snapshot: Snapshot): Violations {
   for (const [id] of await snapshot.rows(STRAY))
     yield { check: 'budget.run', subject: String(id), message: 'is a budget whose run is gone' }
   for (const [id, name] of await snapshot.rows(MALFORMED))
-    yield { check: 'budget.sum', subject: String(id), message: `has a sum of ${name} that is none` }
+    yield { check: 'budget.sum', subject: String(id), message: `has an invalid sum of ${name}` }
   const [mark] = await snapshot.rows(`SELECT up_to FROM prune_marks WHERE what = 'runs'`)
   const prunedUpTo = Number(mark?.[0] ?? 0)
   for (let after = ''; ; ) {

@@ -194,11 +194,11 @@ function isPaused(state: string): boolean {
 
 function wellFormed(row: FlowRow): void {
   const wants = WANTS[row.policy]
-  if (!wants) throw new Error(`its policy ${row.policy} is none`)
+  if (!wants) throw new Error(`its policy ${row.policy} is unknown`)
   const state = JSON.parse(row.state) as object
   const isKeyless = row.policy === 'idempotency' && row.key === ''
   if (!isKeyless && row.id !== flowRowId(row))
-    throw new Error('its id is not that of its namespace, app, workflow, policy and key')
+    throw new Error('its id does not match its namespace, app, workflow, policy and key')
   if (!wants(row, state)) throw new Error(`a ${row.policy} of ${row.workflow} without its time or its state`)
 }
 

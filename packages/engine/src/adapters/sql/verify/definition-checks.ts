@@ -1,4 +1,4 @@
-// Checks of the definitions that workflows have and had (docs/concepts.md#definitions-of-then): each is readable and has the hash
+// Checks of the definitions that workflows have and had (docs/concepts.md#past-definitions): each is readable and has the hash
 // by which runners name it, and a workflow has no more of them than are kept, and none once it is gone. The pause of a registered
 // workflow is in its row alone.
 
@@ -55,5 +55,5 @@ function assertHash([, ...row]: Row): void {
     definition,
   } = WORKFLOW_DEFINITIONS.fromRow(row)
   if (digestOf({ namespace, app, name, ...definition, updatedAt }) !== hash)
-    throw new Error(`the hash ${hash} is not that of the definition from ${new Date(updatedAt).toISOString()}`)
+    throw new Error(`the hash ${hash} does not match the definition from ${new Date(updatedAt).toISOString()}`)
 }

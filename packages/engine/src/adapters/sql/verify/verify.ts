@@ -14,6 +14,7 @@ import {
   slotContents,
 } from './contents.ts'
 import { definitionContents } from './definition-checks.ts'
+import { documentContents } from './document-checks.ts'
 import { eventReferences, runReferences } from './references.ts'
 import { rollupContents } from './rollup-checks.ts'
 import { DELIVERY_CHECKS, PAYLOAD_CHECKS } from './row-checks.ts'
@@ -51,6 +52,7 @@ export async function* verify(snapshot: Snapshot): Violations {
   yield* scheduledContents(snapshot)
   yield* scheduleContents(snapshot)
   yield* definitionContents(snapshot)
+  yield* documentContents(snapshot)
   yield* rollupContents(snapshot)
 }
 

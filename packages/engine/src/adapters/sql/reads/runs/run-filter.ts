@@ -56,6 +56,8 @@ const TERMS: {
   replayOf: replayOf => equals('replay_of', replayOf),
   status: ofStatuses,
   parentRunId: parentRunId => equals('parent_run_id', parentRunId),
+  // A literal: a root run has none.
+  root: root => ({ sql: root ? 'parent_run_id IS NULL' : 'TRUE', params: [], columns: ['parent_run_id'] }),
   waitingFor: kind => equals('waiting_kind', kind),
   error: fingerprint => equals('error_key', fingerprint),
   runner: runner => equals('runner', runner),

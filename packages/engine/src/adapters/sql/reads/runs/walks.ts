@@ -52,6 +52,8 @@ const INDEXED: { readonly [Name in FilterName]: IdIndex | null } = {
   workflow: { finds: 'many', covers: NAMED },
   workflows: { finds: 'many', covers: NAMED },
   app: { finds: 'many', covers: NAMED },
+  // Most runs have no parent: an index of them would be written with nearly every run.
+  root: null,
   // Only the runs of schedules have an index, and only on-failure runs.
   runType: null,
   kind: null,

@@ -33,7 +33,7 @@ export function refuseForeignLog(file: string): void {
   if (inFile === undefined || inLog === undefined || belongTogether(inFile, inLog)) return
   throw new Error(
     `${file} is not the database that its log ${file}-wal was written for, so it was replaced after an engine had written to it: ` +
-      'put the database back that belongs to the log, or move the log away to go on without what it has',
+      'put back the database that belongs to the log, or move the log away to continue without its contents',
   )
 }
 

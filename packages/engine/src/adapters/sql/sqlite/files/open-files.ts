@@ -18,7 +18,7 @@ interface OpenFile {
 
 /** Copies the database and its log to `copy` and its log. Throws if the process does not have one store open, or writes to it. */
 export function copyOpenFiles(pid: number, copy: string): void {
-  if (process.platform !== 'linux') throw new Error('the open files of a process can be read on Linux alone')
+  if (process.platform !== 'linux') throw new Error('the open files of a process can be read only on Linux')
   const before = openFiles(pid)
   const database = theOnly(before, 'database', pid)
   if (!database) throw new Error('it has no database open')

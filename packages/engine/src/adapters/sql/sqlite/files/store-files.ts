@@ -53,7 +53,7 @@ export function refuseLinks(file: string): void {
   const links = statSync(file, { throwIfNoEntry: false })?.nlink ?? 1
   if (links <= 1) return
   throw new Error(
-    `${file} has ${links} names (hard links), and each would have a log of its own: keep the one beside its log, and remove ` +
+    `${file} has ${links} names (hard links), and each would have its own log: keep the one beside its log, and remove ` +
       `the others (find / -xdev -samefile ${quoted(file)})`,
   )
 }
@@ -109,7 +109,7 @@ export function lostDatabase(file: string): string | undefined {
   const state = sizeOf(file) === undefined ? 'missing' : 'empty'
   return (
     `the database is ${state}, but its log ${log} holds acknowledged work: put ${file} back beside its log, or replace both ` +
-    `by a backup (perdure restore FILE --force). To start anew without that work, move ${log} away`
+    `by a backup (perdure restore FILE --force). To start over without that work, move ${log} away`
   )
 }
 

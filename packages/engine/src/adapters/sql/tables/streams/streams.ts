@@ -18,8 +18,8 @@ export const STREAMS = table<StreamHead>()('streams', {
     open: json,
     dropped: flag,
   },
-  // Retention finds streams by it.
-  indexes: { streams_written: { on: 'last_at', where: 'dropped IS NULL' } },
+  // Retention finds streams by it. Appends leave it as it is.
+  indexes: { streams_begun: { on: 'first_at', where: 'dropped IS NULL' } },
 })
 
 export const STREAM_ROWS = table<StreamRow>()('stream_rows', {
