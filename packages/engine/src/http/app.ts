@@ -11,8 +11,8 @@ import { addCors, isPreflight } from './access/cors.ts'
 import type { HttpDeps } from './access/deps.ts'
 import { Drain } from './access/drain.ts'
 import { KeyGuesses } from './access/key-guesses.ts'
-import { OpenCounts } from './access/open-counts.ts'
 import { RouteTable } from './access/route-table.ts'
+import { OpenCounts } from './bounds/open-counts.ts'
 import { connectRoutes } from './connect/hub.ts'
 import { consoleRoutes } from './console/routes.ts'
 import { RunFeeds } from './live/run-feed.ts'
@@ -35,6 +35,7 @@ import { keyRoutes } from './routes/operating/keys.ts'
 import { operatingRoutes } from './routes/operating/operating.ts'
 import { sessionRoutes } from './routes/operating/session.ts'
 import { topicStreamRoute } from './routes/operating/stream.ts'
+import { viewRoutes } from './routes/operating/views.ts'
 import { bufferRoutes } from './routes/registry/buffers.ts'
 import { limitRoutes } from './routes/registry/limits.ts'
 import { registryRoutes } from './routes/registry/registry.ts'
@@ -82,6 +83,7 @@ export function createApp(deps: HttpDeps): FastifyInstance {
   passCheckpointRoutes(app, context)
   runListRoutes(app, context)
   errorRoutes(app, context)
+  viewRoutes(app, context)
   redriveRoutes(app, context)
   startRoutes(app, context)
   statisticsRoutes(app, context)

@@ -123,7 +123,7 @@ export class Peer {
     try {
       await deps.registry.forget({ namespace: actor.namespace, app, runnerId: url })
     } catch (error) {
-      deps.log.error({ err: error }, 'a runner that disconnected could not be forgotten')
+      deps.log.error({ err: error }, 'a disconnected runner could not be removed')
     }
   }
 

@@ -117,7 +117,7 @@ export class ConnectSocket implements RunnerSocket {
       return `the event loop of its runner has been blocked for ${seconds} s${since}: ${CPU_BOUND}`
     }
     if (this.#silentMs === undefined) return undefined
-    return `its runner was silent for ${Math.round(this.#silentMs / 1000)} s: its machine is gone, or its event loop is blocked; ${CPU_BOUND}`
+    return `its runner was silent for ${Math.round(this.#silentMs / 1000)} s: its machine is down, or its event loop is blocked; ${CPU_BOUND}`
   }
 
   send(type: FrameType, id: string, payload?: string): void {

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '../../adapters/clock/virtual.ts'
 import { KeyRing } from '../../services/admin/keys.ts'
 import { Drain } from '../access/drain.ts'
-import { OpenCounts } from '../access/open-counts.ts'
+import { OpenCounts } from '../bounds/open-counts.ts'
 import { HTTP_LIMITS, type HttpLimits } from '../request/limits.ts'
 import { SseStream, sseMessage } from './sse.ts'
 

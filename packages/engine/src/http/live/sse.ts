@@ -45,7 +45,7 @@ export interface SseOptions {
 type SseContext = Pick<HttpContext, 'limits' | 'drain' | 'streams'> & { deps: Pick<HttpDeps, 'clock' | 'keys'> }
 
 export class SseStream {
-  /** False after the client has left, the app has started to close, the key or token has ended, or `end` was called. */
+  /** False after the client disconnected, the app has started to close, the key or token has ended, or `end` was called. */
   open = true
   readonly #response: FastifyReply['raw']
   readonly #clock: Clock

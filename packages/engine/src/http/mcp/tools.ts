@@ -43,9 +43,9 @@ const READING: ToolTable = {
   getRunStep: {},
   listRunPasses: { defaults: FEW },
   listRunLogs: { defaults: { limit: 50 } },
-  listRunStreams: { next: 'read_run_stream {"id": …, "name": …} reads what counts of one.' },
+  listRunStreams: { next: 'read_run_stream {"id": …, "name": …} reads one, without withdrawn chunks.' },
   readRunStream: {
-    about: 'By default the text that counts; `text: false` gives the messages from `offset` on.',
+    about: 'By default the text, without withdrawn chunks; `text: false` gives the messages from `offset` on.',
     defaults: { text: true },
     omits: ['live', 'cursor'],
   },

@@ -90,7 +90,7 @@ async function endOf(
     if (read.statusCode !== 202) return resultOf({ status: read.statusCode, body: read.body }, { tool, next })
     shown = await reportProgress(app, { id, headers, report, shown })
   }
-  return textResult(`The run ${id} has not ended after ${WAIT_MS_MAX / 1000} s and goes on.\nNext: ${next}`)
+  return textResult(`The run ${id} has not ended after ${WAIT_MS_MAX / 1000} s and continues.\nNext: ${next}`)
 }
 
 /** The result of a run that has ended. A run that failed is an error of the tool. */

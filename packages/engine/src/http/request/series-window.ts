@@ -17,11 +17,11 @@ export function seriesWindow(
   const since = spanStart(step, asked.since ?? until - SINCE_DEFAULT_MS)
   const points = (until - since) / length
   if (points > POINTS_MAX) {
-    throw invalid('step', `gives ${points} points between since and until: at most ${POINTS_MAX} are given`)
+    throw invalid('step', `gives ${points} points between since and until: at most ${POINTS_MAX} are allowed`)
   }
   const keptMs = step === '1d' ? undefined : SPAN_KEPT_MS[step]
   if (keptMs !== undefined && since < spanStart(step, now) - keptMs) {
-    throw invalid('step', `is kept for ${keptMs / SPAN_MS['1d']} days: take a longer step, or a later since`)
+    throw invalid('step', `is kept for ${keptMs / SPAN_MS['1d']} days: use a longer step, or a later since`)
   }
   return { since, until }
 }

@@ -32,7 +32,8 @@ export class AdminWatch extends RepeatingTask {
       clock,
       everyMs: ADMIN_REVISION_EVERY_MS,
       run: () => this.#watch(),
-      onFailure: err => log.error({ err }, 'API keys and namespaces could not be read; the last known ones count'),
+      onFailure: err =>
+        log.error({ err }, 'API keys and namespaces could not be read; the last known values stay in use'),
     })
     this.#deps = deps
     this.#usesWrittenAt = clock.elapsed()
@@ -72,7 +73,7 @@ export class AdminWatch extends RepeatingTask {
     const suspended = all.filter(({ suspendedAt }) => suspendedAt !== undefined)
     namespaces.replaceSuspended(suspended.map(({ name }) => name))
     // Last: its listeners, such as the streams of run tokens, look at both.
-    keys.replaceStored(stored)
+    keys.replaceStored(stored, this.#deps.clock.now())
     this.#revision = revision
   }
 }

@@ -57,7 +57,8 @@ export class Engines extends RepeatingTask {
       everyMs: REPORT_EVERY_MS,
       runsAtStart: true,
       run: () => this.#write(),
-      onFailure: err => log.error({ err }, 'the report of this engine could not be written; others may not list it'),
+      onFailure: err =>
+        log.error({ err }, 'the report of this engine could not be written; other engines may not list it'),
     })
     this.#deps = deps
     this.#startedAt = clock.now()

@@ -22,6 +22,7 @@ async function setUp(readiness = { ready: true, checks: { store: 'ok' as const }
     clock: new VirtualClock({ start: NOW }),
     live: new Live(),
     permits,
+    acceptance: { waiting: 4 },
     connections: { size: 3 },
     memory: { runs: NO_MEMORY, messages: NO_MEMORY },
     health: { check: async () => readiness },

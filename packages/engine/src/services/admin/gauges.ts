@@ -19,6 +19,7 @@ export interface GaugesDeps {
   permits: Record<Lane, { readonly inUse: number }>
   /** Read at each scrape. */
   memory: MemoryGauges
+  acceptance: { readonly waiting: number }
   connections: { readonly size: number }
   health: Pick<Health, 'check'>
   limiter: Pick<Limiter, 'entries'>
@@ -39,6 +40,7 @@ export async function readGauges(deps: GaugesDeps, namespace: string): Promise<G
   ])
   return {
     lanes: lanes.map((lane, i) => ({ lane, underWay: permits[lane].inUse, ...oldest[i] })),
+    acceptsWaiting: deps.acceptance.waiting,
     sockets: deps.connections.size,
     streams: {
       run: live.runs.size,

@@ -34,7 +34,7 @@ export class Pruner extends RepeatingTask {
       everyMs: PRUNE_EVERY_MS,
       run: () => this.#prune(),
       // The next run removes what this one could not.
-      onFailure: err => log.error({ err }, 'what has had its time could not be removed'),
+      onFailure: err => log.error({ err }, 'expired rows could not be removed'),
     })
     this.#deps = deps
   }
@@ -47,7 +47,7 @@ export class Pruner extends RepeatingTask {
       const count = await this.#pruneKind(aged)
       if (count > 0) removed[aged.rows] = count
     }
-    if (Object.keys(removed).length > 0) log.info({ removed }, 'rows that had their time are gone')
+    if (Object.keys(removed).length > 0) log.info({ removed }, 'expired rows were removed')
   }
 
   async #pruneKind({ rows, before }: Aged): Promise<number> {

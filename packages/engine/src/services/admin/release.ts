@@ -26,7 +26,7 @@ export class Release {
   async release(actor: Actor): Promise<void> {
     const { hold, log, owner } = this.#deps
     if (actor.namespace !== OPERATORS)
-      throw new EngineError('forbidden', `an engine is released with a key of the namespace "${OPERATORS}"`)
+      throw new EngineError('forbidden', `releasing an engine needs a key of the namespace "${OPERATORS}"`)
     if (!hold.release()) return
     log.info('the engine is released')
     const act = { action: 'engine.release' as const, detail: JSON.stringify({ id: owner }) }

@@ -69,10 +69,10 @@ export class RunAccess {
   /** @throws EngineError `unauthorized` if the token does not count any more. */
   check({ namespace, expiresAt, keyId, keyPrint }: RunGrant): void {
     const { clock, keys, runTokens, isSuspended } = this.#deps
-    if (clock.now() >= expiresAt) throw ended('its time is over')
+    if (clock.now() >= expiresAt) throw ended('it has expired')
     const key = keys.holder(keyId)
     const isOfKey = key?.namespace === namespace && runTokens.printOf(key) === keyPrint
-    if (keyId === '' ? !keys.open : !isOfKey) throw ended('the API key that made it is gone')
+    if (keyId === '' ? !keys.open : !isOfKey) throw ended('the API key that created it no longer exists')
     if (isSuspended(namespace)) throw ended('its namespace is suspended')
   }
 
@@ -122,5 +122,5 @@ export class RunAccess {
 }
 
 function ended(why: string): EngineError {
-  return new EngineError('unauthorized', `the run token does not count any more: ${why}`)
+  return new EngineError('unauthorized', `the run token is no longer valid: ${why}`)
 }

@@ -12,7 +12,7 @@ import type { Catalog } from './catalog.ts'
 /** From one read of the revision to the next. */
 const CATALOG_REVISION_EVERY_MS = 1000
 /** Heartbeats raise no revision, so the whole catalog is read this often too: when runners were last seen decides `live`. */
-const CATALOG_READ_EVERY_MS = 15_000
+export const CATALOG_READ_EVERY_MS = 15_000
 /** Reads in one refresh: a change of this engine outdates a read it overtakes. */
 const CATALOG_READS_MAX = 5
 
@@ -41,7 +41,8 @@ export class CatalogWatch extends RepeatingTask {
       clock,
       everyMs: CATALOG_REVISION_EVERY_MS,
       run: () => this.#refreshRegularly(),
-      onFailure: err => log.error({ err }, 'registrations of other engines could not be read; the last known count'),
+      onFailure: err =>
+        log.error({ err }, 'registrations of other engines could not be read; the last known ones stay in use'),
     })
     this.#deps = deps
   }

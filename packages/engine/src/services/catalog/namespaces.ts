@@ -19,7 +19,7 @@ export class Namespaces {
   /** Throws `namespace_suspended` when new runs must not be started in the namespace. */
   assertActive(namespace: string): void {
     if (!this.isSuspended(namespace)) return
-    throw new EngineError('namespace_suspended', `namespace ${namespace} is suspended: no run is started in it`)
+    throw new EngineError('namespace_suspended', `namespace ${namespace} is suspended: it starts no runs`)
   }
 
   /** Suspends these namespaces and no others. */

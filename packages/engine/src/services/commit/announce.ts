@@ -2,8 +2,9 @@
 // this may be lost or repeated without harm: lanes and the streams of single runs read the store from time to time, and
 // the streams of a namespace are best effort (docs/concepts.md#timeline-and-streams).
 
-import type { CatalogChange, Change, StepWoken } from '../../domain/model/change.ts'
+import type { CatalogChange, Change } from '../../domain/model/change.ts'
 import { isTerminal, type Run } from '../../domain/model/run.ts'
+import type { StepWoken } from '../../domain/model/step.ts'
 import type { RunState } from '../../domain/run/state.ts'
 import {
   type DerivedFrame,
@@ -59,6 +60,8 @@ type Unannounced = Extract<
         | 'run.erased'
         | 'control.recorded'
         | 'stream.merged'
+        | 'document.saved'
+        | 'document.deleted'
     }
 >
 

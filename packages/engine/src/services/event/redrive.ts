@@ -66,7 +66,7 @@ export class Redrive {
     const event = await store.in(actor.namespace).event(eventId)
     if (!event) throw new EngineError('not_found', `There is no event ${eventId}.`)
     if (event.runId !== undefined)
-      throw new EngineError('conflict', `Event ${eventId} is a signal: it is for its run alone.`)
+      throw new EngineError('conflict', `Event ${eventId} is a signal: only its run can receive it.`)
     if (event.erased) throw new EngineError('conflict', `The data of event ${eventId} was erased.`)
     const at = { actor, events: () => [event], app, workflow }
     const decided = await this.#commit({

@@ -44,7 +44,7 @@ export class Timers implements Stoppable {
         const { log } = this.#deps
         // A delayed event for a full inbox.
         if (error instanceof EngineError)
-          log.warn({ ...nameOf(row), reason: error.message }, 'a timer was refused, and is tried again')
+          log.warn({ ...nameOf(row), reason: error.message }, 'a timer was refused, and will be retried')
         else log.error({ err: error, ...nameOf(row) }, 'a timer was dropped; its lease will run out')
       })
       .finally(() => this.permits.giveBack())

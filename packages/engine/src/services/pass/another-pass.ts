@@ -64,7 +64,7 @@ export class AnotherPass {
    */
   async request(asked: AskedPass, isOwn: (run: RunState['run']) => boolean = () => true): Promise<void> {
     if (this.#waiting >= WAITING_MAX)
-      throw new EngineError('rate_limited', `${WAITING_MAX} requests for another pass wait, which is the most`)
+      throw new EngineError('rate_limited', `${WAITING_MAX} requests for another pass wait, the maximum`)
     this.#waiting++
     try {
       const state = await this.#parked(asked, isOwn)

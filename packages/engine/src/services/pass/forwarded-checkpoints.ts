@@ -60,7 +60,7 @@ export class ForwardedCheckpoints {
   async forward(pass: PassName, payload: string): Promise<string> {
     const { bus } = this.#deps
     if (this.#waiting.size >= FORWARDED_MAX)
-      throw new EngineError('overloaded', `${FORWARDED_MAX} checkpoints wait for other engines, which is the most`)
+      throw new EngineError('overloaded', `${FORWARDED_MAX} checkpoints wait for other engines, the maximum`)
     const id = `${bus.self}#${++this.#count}`
     const text = `${id} ${pass.no}\n${payload}`
     const answer = await this.#answerTo(id, text, pass)

@@ -158,5 +158,5 @@ export function passIsOver(): EngineError {
 }
 
 function tooMany(what: string): EngineError {
-  return new EngineError('rate_limited', `${what} wait to be stored, which is the most`)
+  return new EngineError('rate_limited', `${what} wait to be stored, the maximum`)
 }

@@ -215,10 +215,7 @@ export class Suspects {
         if (death.own > 0 && death.together > 1) {
           const [namespace, app, runnerId] = key.split('\n')
           const fields = { namespace, app, runnerId, passes: death.own, suspects: death.suspects }
-          log.warn(
-            fields,
-            'a runner ended with passes under way: they are repeated, apart from each other if it ends again',
-          )
+          log.warn(fields, 'a runner ended during passes: they are retried, one at a time if it ends again')
         }
         resolve()
       },

@@ -84,7 +84,7 @@ export class Deletion {
         commit: unit => this.#audit.commit(actor, unit, act),
         onStale: async ({ type }) => {
           if (type === 'idle')
-            throw new EngineError('conflict', 'runs are in flight: wait for their ends, or cancel them')
+            throw new EngineError('conflict', 'runs are in flight: wait for them to end, or cancel them')
           await guardAnew()
           return true
         },

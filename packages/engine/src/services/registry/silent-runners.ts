@@ -44,7 +44,7 @@ export class SilentRunners extends RepeatingTask {
       clock,
       everyMs: SILENT_RUNNERS_EVERY_MS,
       run: () => this.#look(),
-      onFailure: err => log.error({ err }, 'silent runners could not be forgotten'),
+      onFailure: err => log.error({ err }, 'silent runners could not be removed'),
     })
     this.#deps = deps
     this.#last = this.#moment()
@@ -61,7 +61,7 @@ export class SilentRunners extends RepeatingTask {
     const seenSince = now - Math.max(RUNNER_SILENCE_MS_MAX, staleAfterMs)
     const silent = [...byApp(runners).values()].flatMap(app => silentRunners(app, { seenSince, isConnected }))
     const forgotten = await this.#inBatches(silent, forgetting)
-    if (forgotten > 0) log.info({ runners: forgotten }, 'runners that were silent for more than a day are forgotten')
+    if (forgotten > 0) log.info({ runners: forgotten }, 'runners that were silent for more than a day were removed')
   }
 
   /** False for a while after the start and after every leap of time: then everybody seems silent. */

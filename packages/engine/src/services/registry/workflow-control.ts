@@ -112,6 +112,6 @@ export class WorkflowControl {
 }
 
 function notRegistered({ app, name }: WorkflowName, isPaused: boolean): EngineError {
-  const pause = isPaused ? ' It is paused, and stays so: resume it once a runner registers it again.' : ''
+  const pause = isPaused ? ' It stays paused: resume it once a runner registers it again.' : ''
   return new EngineError('not_found', `There is no workflow ${name} of app ${app}.${pause}`)
 }

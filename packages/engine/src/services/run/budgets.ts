@@ -83,7 +83,7 @@ export class Budgets {
     const newest = run.continuedAs === undefined ? run : await reads.newestOfChain(run.chainId ?? run.id)
     const { status } = newest ?? run
     if (newest && !isTerminal(status)) return newest
-    const message = `Run ${shownRunId(runId)} has ended: it is too late to set its budget.`
+    const message = `Run ${shownRunId(runId)} has ended: its budget can't be changed.`
     throw new EngineError('run_terminal', message, { details: { status } })
   }
 

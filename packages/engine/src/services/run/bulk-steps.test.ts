@@ -9,7 +9,7 @@ import { NOW, run } from '../../domain/testkit/nouns.testkit.ts'
 import { Catalog } from '../catalog/catalog.ts'
 import { BulkSteps } from './bulk-steps.ts'
 
-test('a run that does not match the filter any more is refused', async () => {
+test('a run that no longer matches the filter is refused', async () => {
   const store = await openSqliteStore({ file: ':memory:' })
   onTestFinished(() => store.close())
   const held = run({ status: 'queued', waitingFor: { kind: 'concurrency' } })
@@ -25,7 +25,7 @@ test('a run that does not match the filter any more is refused', async () => {
     return (await steps.of({ ...subject, newRun: { id: 'run_new', now: NOW } })).decide(noAssumptions())
   }
   expect((await decideUnder({ waitingFor: 'concurrency' })).changes).not.toEqual([])
-  await expect(decideUnder({ waitingFor: 'throttle' })).rejects.toThrow('does not match the filter any more')
+  await expect(decideUnder({ waitingFor: 'throttle' })).rejects.toThrow('no longer matches the filter')
 })
 
 test.each<[RunFilter, Pick<Run, 'status' | 'waitingFor'>, boolean]>([

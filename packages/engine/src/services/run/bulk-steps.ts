@@ -76,7 +76,7 @@ const ACTIONS: { readonly [Action in BulkAction]: StepOf } = {
     onState(deps, subject, {
       decide: state => {
         const paused = pause(state, deps.clock.now())
-        if (!paused) throw new EngineError('conflict', `Run ${shownRunId(subject.runId)} is paused already.`)
+        if (!paused) throw new EngineError('conflict', `Run ${shownRunId(subject.runId)} is already paused.`)
         return paused
       },
       afterwards: () => deps.withdraw(subject.runId),
@@ -110,7 +110,7 @@ async function onState(
   // The run may have moved since the slice found it.
   const decide = (): Unit => {
     if (isStillMatched(job.filter ?? {}, state.run)) return action.decide(state)
-    throw new EngineError('conflict', `Run ${shownRunId(runId)} does not match the filter any more.`)
+    throw new EngineError('conflict', `Run ${shownRunId(runId)} no longer matches the filter.`)
   }
   const reload = async () => {
     state = await load(deps, job, runId)

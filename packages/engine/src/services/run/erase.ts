@@ -46,7 +46,7 @@ export class Erasure {
     const { liveRunId } = await store.in(namespace).cleanups(runId)
     if (liveRunId !== undefined) {
       const cleanupRunId = shownRunId(liveRunId)
-      const message = `Run ${cleanupRunId} still cleans up after run ${shownRunId(runId)}: erase it when that has ended.`
+      const message = `Run ${cleanupRunId} is still cleaning up after run ${shownRunId(runId)}: wait for it to end.`
       throw new EngineError('conflict', message, { details: { cleanupRunId } })
     }
     // A fork, and the run after a failure, name the event of their source in their trigger.

@@ -50,7 +50,7 @@ export class Settlements {
       commit: unit => this.#audit.commit(actor, unit, { action: 'step.settle', runId, detail }),
       onStale: () => true,
     })
-    if (!settled) throw new EngineError('conflict', `Run ${shownRunId(runId)} changes too fast.`)
+    if (!settled) throw new EngineError('conflict', `Run ${shownRunId(runId)} keeps changing: try again.`)
     // First: the announcement lets the run be claimed again.
     if (settled.isTaken) giveUp(runId)
     announcer.announce(settled.decision.changes)

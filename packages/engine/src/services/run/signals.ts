@@ -143,7 +143,7 @@ export class Signals {
 
   async #refuseMany(namespace: string, { id, signalled }: RunView): Promise<void> {
     if (!signalled || (await this.#deps.store.in(namespace).signalCount(id, SIGNALS_MAX)) < SIGNALS_MAX) return
-    const message = `run ${shownRunId(id)} has got ${SIGNALS_MAX} signals, the most of one run; it can go on as another by ctx.continueAs`
+    const message = `run ${shownRunId(id)} has received ${SIGNALS_MAX} signals, the maximum for one run; it can continue as a new run with ctx.continueAs`
     throw new EngineError('conflict', message, { details: { limit: SIGNALS_MAX } })
   }
 }

@@ -155,7 +155,7 @@ export class Starts {
     const run = await reads.run(stored)
     if (!run && (await reads.isErased(stored))) throw new EngineError('conflict', `Run ${runId} was erased.`)
     if (run && (run.workflow !== name || run.app !== app)) {
-      throw new EngineError('conflict', `Run ${runId} is one of workflow ${run.workflow} of app ${run.app}.`)
+      throw new EngineError('conflict', `Run ${runId} belongs to workflow ${run.workflow} of app ${run.app}.`)
     }
     return run
   }

@@ -53,7 +53,7 @@ export class EndpointTests {
   #begin(namespace: string): void {
     const own = this.#underWay.filter(each => each === namespace).length
     if (own >= NAMESPACE_TESTS_MAX || this.#underWay.length >= TESTS_MAX) {
-      throw new EngineError('overloaded', 'too many tests of endpoints are under way: try again when they have ended')
+      throw new EngineError('overloaded', 'too many tests of endpoints are in progress: try again when they have ended')
     }
     this.#underWay.push(namespace)
   }

@@ -72,6 +72,12 @@ export class Inbound {
     }
   }
 
+  /** The caller of a post, for turns: its receiver. All unknown receivers are one caller. */
+  callerOf(slug: string): { namespace: string; keyId: string } {
+    const { namespace = '', id = '' } = this.#deps.catalog.receiver(slug) ?? {}
+    return { namespace, keyId: id }
+  }
+
   /** Keeps the refusal of a post that was refused before its body was read. */
   refusedUnread(slug: string, reason: 'too_large' | 'encoded', about: About): void {
     const receiver = this.#deps.catalog.receiver(slug)

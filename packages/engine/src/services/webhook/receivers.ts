@@ -46,7 +46,7 @@ export class Receivers extends VersionedResource<Receiver, UpdateWebhookReceiver
       guards: ({ slug }) => [{ type: 'slug', slug }],
       onStale: () => {
         // A generated slug is generated again.
-        if (chosen !== undefined) throw new EngineError('slug_taken', `the slug ${chosen} is another receiver's`)
+        if (chosen !== undefined) throw new EngineError('slug_taken', `the slug ${chosen} is used by another receiver`)
       },
     })
   }

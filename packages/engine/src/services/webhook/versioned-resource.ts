@@ -96,7 +96,7 @@ export abstract class VersionedResource<T extends Versioned, Edit extends Secret
 
   #full(): EngineError {
     const { name, countMax } = this.#kind
-    return new EngineError('conflict', `a namespace has ${countMax} ${name}s at most`)
+    return new EngineError('conflict', `a namespace may have at most ${countMax} ${name}s`)
   }
 
   /** Answers the new secret too when the edit rotates it. Throws `not_found` for an id that the namespace lacks. */

@@ -43,7 +43,7 @@ export function redriveRoutes(app: FastifyInstance, context: HttpContext): void 
       signal => redrive.many(request.actor, { ...wanted, ...span }, { isDryRun: dryRun, signal }),
       {
         timeoutMs: context.limits.bulkScanMs,
-        tooWide: () => invalid('since', 'leaves too many events to look at: give a later since, or until'),
+        tooWide: () => invalid('since', 'leaves too many events to read: give a later since, or until'),
       },
     )
     return sendJson(reply, 200, JSON.stringify(await counted))

@@ -49,7 +49,7 @@ export function sessionRoutes(app: FastifyInstance, context: HttpContext): void 
     const { key = code === undefined ? bearerToken(request.headers.authorization ?? '') : undefined } = body
     if ((key === undefined) === (code === undefined)) throw invalid('key', 'or code is required, not both')
     if (key === undefined) {
-      if (body.kind !== undefined) throw invalid('kind', 'is that of the code: it cannot be given with one')
+      if (body.kind !== undefined) throw invalid('kind', 'is set by the code: it cannot be given with one')
       return sendSession(reply, await guarded(request, code as string, () => sessions.redeem(code as string, lastsMs)))
     }
     return sendSession(reply, await guarded(request, key, () => sessions.open(key, body.kind ?? 'read', lastsMs)))

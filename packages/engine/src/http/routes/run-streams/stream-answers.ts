@@ -66,13 +66,13 @@ export function hasTag(request: FastifyRequest, etag: string): boolean {
   return given === '*' || given.split(',').some(tag => tag.trim().replace(/^W\//, '') === etag)
 }
 
-/** The part as two server-sent events. */
+/** The part as two server-sent events, in the form that the suite of the protocol expects: no space behind a field's colon. */
 export function sseBytes({ text, count, next, isUpToDate, isClosed }: StreamPart, cursor: string): Buffer {
   const control = {
     streamNextOffset: offsetOf(next),
     ...(isClosed ? { streamClosed: true } : { streamCursor: cursor }),
     ...(isUpToDate && { upToDate: true }),
   }
-  const data = count === 0 ? '' : `event: data\ndata: ${text}\n\n`
-  return Buffer.from(`${data}event: control\ndata: ${JSON.stringify(control)}\n\n`)
+  const data = count === 0 ? '' : `event: data\ndata:${text}\n\n`
+  return Buffer.from(`${data}event: control\ndata:${JSON.stringify(control)}\n\n`)
 }

@@ -105,12 +105,13 @@ function bulkRequest(body: Body | undefined): BulkRequest & { dryRun?: boolean }
 
 /** Requires a member, so that an empty filter does not act on every run. */
 function filterOf(given: NonNullable<WireRequest['filter']>): RunFilter {
-  const { status, since, until, endedSince, endedUntil, attribute, deep, ...names } = given
+  const { status, since, until, endedSince, endedUntil, attribute, deep, root, ...names } = given
   for (const [name, value] of Object.entries(names)) checkName(`filter.${name}`, value)
   if (deep !== undefined && names.q === undefined) throw invalid('filter.deep', 'is only for a filter with q')
   const filter: RunFilter = {
     ...names,
     ...(deep === undefined ? {} : { deep }),
+    ...(root ? { root } : {}),
     ...(status === undefined ? {} : { status: typeof status === 'string' ? [status] : status }),
     ...timesOf({ since, until, endedSince, endedUntil }),
     ...(attribute === undefined ? {} : { attribute: attributes('filter.attribute', [attribute].flat()) }),
@@ -155,7 +156,7 @@ async function resolved(reads: Pick<Reads, 'storedIds' | 'workflowNames'>, wante
 function tooWide({ q, deep }: RunFilter = {}): EngineError {
   if (q === undefined) return invalid('filter', 'matches too many runs to count: give since, until or workflow')
   const field = deep ? 'filter.deep' : 'filter.q'
-  return invalid(field, 'has to look at too many runs: narrow the filter with since, until, status, workflow or app')
+  return invalid(field, 'has to read too many runs: narrow the filter with since, until, status, workflow or app')
 }
 
 /** The job without its results. */

@@ -18,7 +18,7 @@ import { sendJson } from '../../response/reply.ts'
 const REPORT_STEPS = {
   method: 'POST',
   path: '/invokes/{token}/checkpoints',
-  summary: 'Report steps of a pass that goes on',
+  summary: 'Report steps of a pass that continues',
   access: 'public',
   anyQuery: true,
   rawBody: true,
@@ -28,7 +28,7 @@ const REPORT_STEPS = {
 const APPEND_TO_STREAM = {
   ...REPORT_STEPS,
   path: '/invokes/{token}/streams/{name}',
-  summary: 'Append to an output stream of a pass that goes on',
+  summary: 'Append to an output stream of a pass that continues',
   reply: { status: 200, description: 'The chunks are durable' },
 } as const satisfies Operation
 

@@ -84,7 +84,8 @@ async function named(reads: Reads, { workflow, ...filter }: Filters): Promise<Ru
 
 /** An empty `q` matches everything, and `deep` has no effect without `q`. */
 function filterOf(query: ListQuery): Filters {
-  const { sort, dir, limit, cursor, partial, position, q, deep, ...filter } = query
+  const { sort, dir, limit, cursor, partial, position, q, deep, root, ...others } = query
+  const filter = { ...others, root: root || undefined }
   return q ? { ...filter, q, deep } : { ...filter, q: undefined, deep: undefined }
 }
 
@@ -128,6 +129,6 @@ function tooWide({ q, deep }: RunQuery): EngineError {
   const field = q === undefined ? 'sort' : deep ? 'deep' : 'q'
   return invalid(
     field,
-    'has to look at too many runs: narrow the list with since, until, status, workflow or app, or send partial=1',
+    'has to read too many runs: narrow the list with since, until, status, workflow or app, or send partial=1',
   )
 }

@@ -9,6 +9,7 @@ import { objectMember } from '../../../domain/text/json-text.ts'
 import { readTraceparent } from '../../../domain/text/traceparent.ts'
 import { runSummary } from '../../../domain/view/run-summary.ts'
 import type { StartPreview, StartRequest } from '../../../services/run/start.ts'
+import { accept } from '../../access/accept.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { bodyOf } from '../../request/body.ts'
@@ -31,7 +32,9 @@ export function startRoutes(app: FastifyInstance, context: HttpContext): void {
       if (dryRun && tokenMs > 0) throw invalid('token', 'cannot be given with dryRun')
       if (dryRun) return sendJson(reply, 200, JSON.stringify(present(await starts.preview(actor, wanted))))
       const trace = readTraceparent(request.headers.traceparent)
-      const { run, isRepeat } = await starts.start({ ...actor, ...(trace && { trace }) }, wanted)
+      const { run, isRepeat } = await accept(context, reply, () =>
+        starts.start({ ...actor, ...(trace && { trace }) }, wanted),
+      )
       const existing = isRepeat ? { existing: true } : {}
       const token = tokenMs > 0 ? tokenOf(context.deps, actor, run, tokenMs) : {}
       return sendJson(reply, isRepeat ? 200 : 201, JSON.stringify({ ...runSummary(run), ...existing, ...token }))

@@ -16,6 +16,6 @@ export async function namesOfPattern(
   if (workflow === undefined || !WORKFLOW_PATTERN.test(workflow)) return undefined
   const names = await reads.workflowNames({ prefix: workflow.slice(0, -1), limit: WORKFLOWS_MAX + 1 })
   if (names.length > WORKFLOWS_MAX)
-    throw invalid(field, `stands for more than ${WORKFLOWS_MAX} workflows: give more of their names`)
+    throw invalid(field, `stands for more than ${WORKFLOWS_MAX} workflows: use a longer prefix`)
   return names
 }

@@ -8,6 +8,7 @@ import { keepHeadersFault, type Receiver } from '../../../domain/model/receiver.
 import { optionalTimestamp, timestamp } from '../../../domain/text/timestamp.ts'
 import type { Refusal } from '../../../domain/webhook/refusal.ts'
 import { oldSecretsUntil } from '../../../domain/webhook/secrets.ts'
+import { accept } from '../../access/accept.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { type Handler, mount } from '../../access/mount.ts'
 import { rawBodyOf } from '../../request/body.ts'
@@ -46,7 +47,9 @@ export function webhookReceiverRoutes(app: FastifyInstance, context: HttpContext
 
   const receive: Handler<typeof operations.receiveWebhook> = async (request, reply) => {
     const post = { headers: request.headers, rawBody: rawBodyOf(request) }
-    const receipt = await inbound.receive(slugOf(request), post, addressOf(request))
+    const slug = slugOf(request)
+    const receive = () => inbound.receive(slug, post, addressOf(request))
+    const receipt = await accept(context, reply, receive, { caller: inbound.callerOf(slug) })
     if ('handshake' in receipt) return sendJson(reply, 200, receipt.handshake)
     return sendJson(reply, 202, JSON.stringify(receipt))
   }

@@ -68,6 +68,11 @@ export class EnginePermits {
     return this.#permits.max
   }
 
+  /** Whether as many are in use as anybody may take. */
+  get isFull(): boolean {
+    return this.inUse >= this.max
+  }
+
   get inUse(): number {
     return this.#permits.taken
   }
