@@ -66,11 +66,21 @@ describe('perdure keys', () => {
 
   test('list shows a table, oldest first', async () => {
     const first = await created('--kind', 'secret', '--label', 'ops')
-    const second = await created('--kind', 'runner', '--label', 'workers')
+    const second = await created('--kind', 'runner', '--label', 'workers', '--expires', '90d')
     const lines = (await perdure('keys', 'list')).out.split('\n')
-    expect(lines[0]).toMatch(/^ID +KIND +NAMESPACE +LABEL +CREATED +REVOKED$/)
-    expect(lines[1]).toMatch(new RegExp(`^${first.id} +secret +default +ops +20\\S+ +-$`))
-    expect(lines[2]).toMatch(new RegExp(`^${second.id} +runner +default +workers +20\\S+ +-$`))
+    expect(lines[0]).toMatch(/^ID +KIND +NAMESPACE +LABEL +CREATED +REVOKED +EXPIRES$/)
+    expect(lines[1]).toMatch(new RegExp(`^${first.id} +secret +default +ops +20\\S+ +- +-$`))
+    expect(lines[2]).toMatch(new RegExp(`^${second.id} +runner +default +workers +20\\S+ +- +20\\S+$`))
+  })
+
+  test('--expires takes a duration or a time to come', async () => {
+    const { expiresAt } = await created('--kind', 'read', '--expires', '2099-06-01T00:00:00Z')
+    expect(expiresAt).toBe('2099-06-01T00:00:00.000Z')
+    expect((await perdure('keys', 'create', '--kind', 'read', '--expires', 'soon')).err).toContain(
+      'It must be like 12h',
+    )
+    const past = await perdure('keys', 'create', '--kind', 'read', '--expires', '2001-01-01T00:00:00Z')
+    expect(past).toMatchObject({ code: 1, err: expect.stringContaining('expiresAt must be in the future') })
   })
 
   test('revoke marks the key, also twice', async () => {

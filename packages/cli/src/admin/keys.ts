@@ -1,7 +1,8 @@
 // `perdure keys`: creates, lists and revokes the API keys of a store.
 
 import { KEY_KINDS, type KeyKind, type StoredKey } from '@perdure/engine'
-import { type Command, Option } from 'commander'
+import { parseDurationMs } from '@perdure/protocol'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { onlyId } from '../command-line/ids.ts'
 import { group, list, show } from '../command-line/session.ts'
 import type { Column } from '../output/table.ts'
@@ -21,15 +22,23 @@ export function keyCommands(program: Command): void {
     .addOption(new Option('--kind <kind>', 'kind of the key').choices(KEY_KINDS).makeOptionMandatory())
     .option('--label <label>', 'name of the key in the audit log (default: its id)')
     .option('--namespace <name>', 'namespace that the key gives access to (default: default)')
-  adminCommand<{ kind: KeyKind; label?: string; namespace?: string }>(
+    .addOption(
+      new Option(
+        '--expires <when>',
+        'refuse it after this time: 7d, 30d, or 2026-12-31T00:00:00Z (default: never)',
+      ).argParser(endOf),
+    )
+  adminCommand<{ kind: KeyKind; label?: string; namespace?: string; expires?: number }>(
     creating,
     [
       'perdure keys create --kind secret --label ops',
       'perdure keys create --kind event --namespace shop --store sqlite:./data/engine.db',
+      'perdure keys create --kind runner --label ci --expires 90d',
       'perdure keys create --kind read --json | jq -r .key',
     ],
     async (session, administration) => {
-      const { stored, key } = await administration.createKey(session.options)
+      const { kind, label, namespace, expires: expiresAt } = session.options
+      const { stored, key } = await administration.createKey({ kind, label, namespace, expiresAt })
       return show(session, { ...shown(stored), key }, () => created(stored, key))
     },
     { create: true },
@@ -59,7 +68,7 @@ export function keyCommands(program: Command): void {
 }
 
 /** The public fields of a key: all except its hash. */
-function shown({ id, kind, namespace, label, createdAt, revokedAt }: StoredKey) {
+function shown({ id, kind, namespace, label, createdAt, revokedAt, expiresAt }: StoredKey) {
   return {
     id,
     kind,
@@ -67,15 +76,26 @@ function shown({ id, kind, namespace, label, createdAt, revokedAt }: StoredKey) 
     label,
     createdAt: timestamp(createdAt),
     ...(revokedAt === undefined ? {} : { revokedAt: timestamp(revokedAt) }),
+    ...(expiresAt === undefined ? {} : { expiresAt: timestamp(expiresAt) }),
   }
 }
 
-function created({ id, kind, namespace, label }: StoredKey, key: string): string[] {
+/** The time that `--expires` gives: a time, or a duration from now. */
+function endOf(text: string): number {
+  const ms = parseDurationMs(text)
+  const end = ms === undefined || /^\d+$/.test(text) ? Date.parse(text) : Date.now() + ms
+  if (Number.isNaN(end) || !/^\d+\D/.test(text))
+    throw new InvalidArgumentError('It must be like 12h, 30d or 2026-12-31T00:00:00Z.')
+  return end
+}
+
+function created({ id, kind, namespace, label, expiresAt }: StoredKey, key: string): string[] {
   return [
     key,
     '',
     `A ${kind} key of namespace ${namespace}, label ${label}, id ${id}.`,
-    'It is shown this once: the store keeps only its hash.',
+    ...(expiresAt === undefined ? [] : [`It expires at ${timestamp(expiresAt)}.`]),
+    'It is shown only once: the store keeps only its hash.',
   ]
 }
 
@@ -86,4 +106,5 @@ const COLUMNS: readonly Column<ReturnType<typeof shown>>[] = [
   { title: 'LABEL', cell: key => key.label },
   { title: 'CREATED', cell: key => key.createdAt },
   { title: 'REVOKED', cell: key => key.revokedAt },
+  { title: 'EXPIRES', cell: key => key.expiresAt },
 ]

@@ -60,7 +60,7 @@ export function maintenanceCommands(program: Command): void {
       .description('copy a whole store into an empty one, SQLite or PostgreSQL; no engine may have either open')
       .addOption(new Option('--from <store>', 'the store that is copied; it stays as it is').makeOptionMandatory())
       .addOption(new Option('--to <store>', 'the empty store, which is created if it is missing').makeOptionMandatory())
-      .option('--restart', 'give up what an unfinished move has copied'),
+      .option('--restart', 'discard the rows that an unfinished move has copied'),
     ['perdure move --from sqlite:./.perdure/engine.db --to postgres://engine@db/perdure'],
     moveWhole,
   )
@@ -93,11 +93,11 @@ async function moveWhole(session: LocalSession<MoveOptions>): Promise<undefined>
     } else await show(session, progress, () => [lineOf(progress)])
     if (progress.step === 'compared') rows += progress.rows
   }
-  if (!json) await terminal.out(`moved ${rows} rows: set ENGINE_STORE to the new store before an engine starts`)
+  if (!json) await terminal.out(`moved ${rows} rows: set ENGINE_STORE to the new store before you start an engine`)
 }
 
 function lineOf(progress: MoveProgress): string {
   if (progress.step !== 'violation') return plain(`${progress.table}: ${progress.rows} rows, equal on both sides`)
   const { check, subject, message } = progress.violation
-  return plain(`the source breaks a rule, and the copy with it: ${check} ${subject} ${message}`)
+  return plain(`the source violates a rule, and so does the copy: ${check} ${subject} ${message}`)
 }

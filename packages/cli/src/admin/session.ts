@@ -28,7 +28,7 @@ export function storeCommand<Options = object>(
   action: (session: StoreSession<Options>, store: string | undefined, ...args: string[]) => Result,
 ): void {
   const store =
-    'the store, as in perdure serve (default: that of perdure dev in this folder, or sqlite:./.perdure/engine.db)'
+    'the store, as in perdure serve (default: the store of perdure dev in this folder, or sqlite:./.perdure/engine.db)'
   command.addOption(new Option('--store <store>', `${store} (env: ENGINE_STORE)`))
   wholeStoreCommand<Options & StoreOptions>(command, examples, async (session, ...args) =>
     action(session, session.options.store || storeOfEnvironment(process.env) || devStore(session), ...args),
@@ -38,7 +38,7 @@ export function storeCommand<Options = object>(
 /** The store of `perdure dev` in this folder, if it counts. */
 function devStore({ terminal }: LocalSession<unknown>): string | undefined {
   const store = storeOfDev()
-  if (store !== undefined) terminal.say(`the store is that of perdure dev: ${store}`)
+  if (store !== undefined) terminal.say(`using the store of perdure dev: ${store}`)
   return store
 }
 

@@ -39,7 +39,7 @@ export function bulkCommands(program: Command): void {
     'get',
     {
       operation: 'getBulk',
-      description: 'show a job: how far it is, and what became of each run',
+      description: 'show a job: its progress, and the result of each run',
       examples: ['perdure bulk get blk_01K...', 'perdure bulk get blk_01K... --outcome failed --json | jq .results'],
       rows: 'results',
     },
@@ -53,7 +53,7 @@ export function bulkCommands(program: Command): void {
   )
   showCommand(bulk, 'stop', {
     operation: 'stopBulk',
-    description: 'stop a job: the runs that it has not reached stay as they are',
+    description: 'stop a job: the runs that it has not reached are not changed',
     examples: ['perdure bulk stop blk_01K...'],
     lines: job => [jobText(job)],
   })

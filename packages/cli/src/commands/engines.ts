@@ -34,9 +34,9 @@ export function enginesCommand(program: Command): void {
   })
   showCommand(engine, 'release', {
     operation: 'releaseEngine',
-    description: 'let an engine work that was started with --hold',
+    description: 'release an engine that was started with --hold',
     examples: ['perdure engine release', 'perdure engine release --url http://127.0.0.1:4778'],
-    lines: () => ['the engine claims, fires and delivers from now on'],
+    lines: () => ['the engine is released: it now claims, fires and delivers'],
   })
 }
 

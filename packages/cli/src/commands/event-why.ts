@@ -16,7 +16,7 @@ export function eventWhyCommand(events: Command): void {
       'perdure events why evt_01K... --now',
       'perdure events why evt_01K... --json',
     ],
-    texts: { now: 'decide the event again on the workflows and runs of now; nothing is stored' },
+    texts: { now: 're-evaluate the event against current workflows and runs; nothing is stored' },
     lines: whyLines,
   })
 }

@@ -81,7 +81,7 @@ function rate({ limit, periodMs }: Extract<Limit, { kind: 'throttle' }>): string
 export function limitCommands(workflows: Command): void {
   showCommand(workflows, 'limits', {
     operation: 'setWorkflowLimits',
-    description: 'set limits of a workflow, which count instead of the registered ones',
+    description: 'set limits of a workflow, which override the registered ones',
     examples: [
       'perdure workflows limits shop process-order concurrency=2',
       'perdure workflows limits shop process-order concurrency=none throttle=0',
@@ -92,7 +92,7 @@ export function limitCommands(workflows: Command): void {
   })
   showCommand(workflows, 'reset-limits', {
     operation: 'removeWorkflowLimits',
-    description: 'remove the limits that were set for a workflow: the registered ones count again',
+    description: 'remove the limits that were set for a workflow: the registered ones apply again',
     examples: ['perdure workflows reset-limits shop process-order'],
     lines: shown,
   })

@@ -59,6 +59,6 @@ async function redrive(session: Session<RedriveOptions>, given?: string): Promis
   const verb = dryRun ? 'would be started' : 'started'
   return show(session, { ...counts, capped }, () => [
     `${matched} events, ${started} runs ${verb}, ${skipped} skipped, ${failed} failed`,
-    ...(capped ? ['more events are left: call again'] : []),
+    ...(capped ? ['more events remain: repeat the command'] : []),
   ])
 }

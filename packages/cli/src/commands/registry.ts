@@ -8,7 +8,7 @@ import { definitionsCommand } from './definitions.ts'
 import { limitCommands, limitsText } from './limits.ts'
 import { startCommand } from './start.ts'
 
-const FORCE = { force: 'also while live runners serve it: they lose their claim' }
+const FORCE = { force: 'even while live runners serve it; their registrations no longer apply' }
 
 /** Adds `perdure apps`, `runners` and `workflows` to the program. */
 export function registryCommands(program: Command): void {

@@ -23,7 +23,7 @@ export function schedulesCommands(program: Command): void {
       'perdure schedules list --source api --json | jq -r .id',
     ],
     rows: 'schedules',
-    texts: { sort: 'next: late ones first, then the soonest; missed: those that missed instants' },
+    texts: { sort: 'next: late ones first, then the soonest; missed: those with missed runs' },
     columns: [
       'id',
       { title: 'WHEN', cell: ({ cron, every }) => cron ?? `every ${(every ?? 0) / 1000} s` },
@@ -44,13 +44,13 @@ export function schedulesCommands(program: Command): void {
   for (const verb of ['pause', 'resume'] as const)
     showCommand(schedules, verb, {
       operation: `${verb}Schedule`,
-      description: `${verb} a schedule, also one of a workflow`,
+      description: `${verb} a schedule, including a schedule of a workflow`,
       examples: [`perdure schedules ${verb} wf:shop:nightly:0`],
       lines: stateOf,
     })
   showCommand(schedules, 'fire', {
     operation: 'fireSchedule',
-    description: 'fire a schedule now; its instants stay as they are',
+    description: 'fire a schedule now; its later runs are not affected',
     examples: ['perdure schedules fire wf:shop:nightly:0'],
     lines: ({ eventId, runId }) => [plain([eventId, runId ?? 'no run was started'].filter(Boolean).join('  '))],
   })
@@ -65,6 +65,8 @@ interface PutOptions {
   startsAt?: string
   endsAt?: string
   catchUp?: ScheduleEntry['catchUp']
+  ifAbsent?: true
+  dryRun?: true
 }
 
 function putCommand(schedules: Command): void {
@@ -74,6 +76,7 @@ function putCommand(schedules: Command): void {
     examples: [
       "perdure schedules put weekly-report report/weekly --cron '0 9 * * 1' --timezone Europe/Berlin",
       'perdure schedules put poll inbox/poll --every 30s',
+      "perdure schedules put weekly-report report/weekly --cron '0 9 * * 1' --dry-run",
     ],
     moreArguments: ['event'],
     more: [
@@ -82,16 +85,20 @@ function putCommand(schedules: Command): void {
       new Option('--timezone <zone>', 'the zone of --cron, such as Europe/Berlin'),
       new Option('--data <json>', 'the payload of the event; @file reads a file, - standard input'),
       new Option('--app <app>', 'only start workflows of this app'),
-      new Option('--starts-at <time>', 'no instant comes before'),
-      new Option('--ends-at <time>', 'no instant comes then or later'),
-      new Option('--catch-up <which>', 'instants that passed while no engine ran').choices(CATCH_UPS),
+      new Option('--starts-at <time>', 'it does not fire before this time'),
+      new Option('--ends-at <time>', 'it does not fire at or after this time'),
+      new Option('--catch-up <which>', 'which missed runs start after a time without an engine').choices(CATCH_UPS),
+      new Option('--if-absent', 'replace no schedule that has the id'),
+      new Option('--dry-run', 'show when it would fire, and store nothing'),
     ],
     body: async ({ options, terminal }: Session<PutOptions>, name = '') => {
-      const { data, app, cron, every, timezone, startsAt, endsAt, catchUp } = options
+      const { data, app, cron, every, timezone, startsAt, endsAt, catchUp, ifAbsent, dryRun } = options
       const payload = data === undefined ? {} : { data: await jsonOption('--data', data, terminal) }
-      return { cron, every, timezone, startsAt, endsAt, catchUp, event: { name, app, ...payload } }
+      const event = { name, app, ...payload }
+      return { cron, every, timezone, startsAt, endsAt, catchUp, ifAbsent, dryRun, event }
     },
-    lines: stateOf,
+    lines: (schedule, { options }) =>
+      options.dryRun ? schedule.next.map(at => `would fire  ${withAge(at)}`) : stateOf(schedule),
   })
 }
 

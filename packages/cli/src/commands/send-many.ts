@@ -52,7 +52,7 @@ function eventsOf(text: string): SendEvent[] {
     try {
       return parseDigits(line) as SendEvent | SendEvent[]
     } catch (error) {
-      throw new UsageError(`line ${i + 1} of the events is no JSON: ${(error as Error).message}`)
+      throw new UsageError(`line ${i + 1} of the events is not valid JSON: ${(error as Error).message}`)
     }
   })
 }

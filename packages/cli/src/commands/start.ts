@@ -41,7 +41,7 @@ export function startCommand(workflows: Command): void {
       more: [
         new Option('--input <json>', 'the input: JSON, @file, or - for standard input'),
         new Option('--run-id <id>', 'id of the run: run_ and 8 to 64 letters, digits, _ or -; a repeat starts nothing'),
-        new Option('--key <key>', 'among the live runs of the workflow a key is there once'),
+        new Option('--key <key>', 'key of the run: a workflow has at most one live run with it'),
         new Option('--if-running <what>', 'with --key, while a run with it is live').choices(IF_RUNNING),
         attributesOption('an attribute of the run; a number or a boolean is sent as such'),
         new Option('--dry-run', 'show what the command would do, and start nothing'),
@@ -80,7 +80,7 @@ async function started(session: Session<StartOptions>, run: StartedRun): Promise
   const { runId, dryRun, wait } = session.options
   if (!dryRun) {
     await show(session, run, () => [
-      plain(`${run.id}  ${run.app}/${run.workflow}  ${run.status}${run.existing ? '  (there already)' : ''}`),
+      plain(`${run.id}  ${run.app}/${run.workflow}  ${run.status}${run.existing ? '  (already exists)' : ''}`),
       ...tokenLines(run),
     ])
     return wait ? waitForRuns(session, [run.id]) : undefined
@@ -89,7 +89,7 @@ async function started(session: Session<StartOptions>, run: StartedRun): Promise
   const { outcome, paused, run: earlier, liveRunId } = run as unknown as StartPreview
   const what = {
     run: 'a run would start',
-    repeat: `${earlier?.id ?? runId} is there already`,
+    repeat: `${earlier?.id ?? runId} already exists`,
     skipped: `the start would be refused: ${liveRunId} is live`,
   }[outcome]
   return show(session, run, () => [plain(`${what}${paused ? ', and wait until the workflow is resumed' : ''}`)])

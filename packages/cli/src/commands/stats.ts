@@ -18,7 +18,7 @@ export function statsCommands(program: Command): void {
     description: 'count the runs of each workflow since yesterday, the busiest first',
     examples: ['perdure stats workflows', 'perdure stats workflows --since 7d --json | jq .lastFailure'],
     rows: 'workflows',
-    texts: { trend: 'count the runs of each workflow in spans of the time too, at most so many' },
+    texts: { trend: 'also count the runs of each workflow over time, in at most this many intervals' },
     columns: [
       { field: 'workflow', whole: true },
       'app',

@@ -4,7 +4,8 @@ import type { SendEventReply } from '@perdure/protocol'
 import { withAge } from './time.ts'
 
 /** The help of `--token`. */
-export const TOKEN_TEXT = 'make a token that reads the started run, if it is one, for so long: from 1s to 24h'
+export const TOKEN_TEXT =
+  'create a token that reads the started run, valid for 1s to 24h; only if exactly one run starts'
 
 /** The lines for the token, if one was asked for. */
 export function tokenLines({ token, tokenExpiresAt }: Pick<SendEventReply, 'token' | 'tokenExpiresAt'>): string[] {

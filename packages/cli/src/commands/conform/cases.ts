@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import Type, { type Static } from 'typebox'
 import { Check, Errors } from 'typebox/schema'
+import { packageFile } from '../../command-line/package-file.ts'
 import { GROUPS, type Group } from './groups.ts'
 
 const strict = { additionalProperties: false }
@@ -109,7 +110,7 @@ export function casesOf(transport: Transport): Case[] {
 }
 
 function fileOf(group: Group): Static<typeof FileSchema> {
-  const url = new URL(`../../../conformance/${group}.json`, import.meta.url)
+  const url = packageFile(`conformance/${group}.json`)
   const file: unknown = JSON.parse(readFileSync(url, 'utf8'))
   if (Check(FileSchema, file)) return file as Static<typeof FileSchema>
   const [, [first]] = Errors(FileSchema, file)

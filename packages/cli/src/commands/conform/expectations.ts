@@ -43,7 +43,7 @@ function meetsReports(got: readonly unknown[], { reports, moreReports = false }:
   if (!reports) return
   for (const [i, expected] of reports.entries()) {
     const [report, before] = [got[i], got[i - 1]]
-    if (report === undefined) throw new Fault(`expected a report more than ${text(got)}`)
+    if (report === undefined) throw new Fault(`expected one more report than ${text(got)}`)
     const seq = member(report, 'seq')
     if (expected === 'again') {
       same('seq of the repeated report', seq, member(before, 'seq'))
@@ -51,7 +51,7 @@ function meetsReports(got: readonly unknown[], { reports, moreReports = false }:
       continue
     }
     if (!Number.isInteger(seq) || Number(seq) <= Number(member(before, 'seq') ?? 0))
-      throw new Fault(`expected rising numbers from 1 on as the seqs of reports, got ${text(got.map(seqOf))}`)
+      throw new Fault(`expected the seqs of reports to rise from 1, got ${text(got.map(seqOf))}`)
     if (expected.steps) reportsSteps({ status: 206, body: report }, expected.steps)
   }
   if (got.length > reports.length && !moreReports)

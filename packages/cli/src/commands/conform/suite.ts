@@ -36,7 +36,7 @@ type Need = NonNullable<Case['needs']>
 const SKIPPED_AS: Record<Need, string> = {
   'signing-key': 'checks signatures',
   runner: 'checks whom a signature is for',
-  reports: 'reports steps while a pass goes on',
+  reports: 'reports steps while a pass continues',
   proof: 'asks for a proof',
 }
 
@@ -89,7 +89,7 @@ async function reasonToSkip(need: Need, options: SuiteOptions, runner: HttpRunne
     { data: { n: 4 }, receipts: ['stored'] },
     runner,
   )
-  return reports.length === 0 ? 'it sends no reports, and need not' : undefined
+  return reports.length === 0 ? 'it sends no reports, which are optional' : undefined
 }
 
 async function verdictOf(one: Case, runner: RunnerUnderTest, connect?: ConnectRunner): Promise<Verdict> {

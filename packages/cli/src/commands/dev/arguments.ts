@@ -36,7 +36,7 @@ function runnable(entry: string): string {
   const path = resolve(entry)
   const stats = statSync(path, { throwIfNoEntry: false })
   if (!stats) throw new UsageError(`there is no file ${entry}`)
-  if (!stats.isFile()) throw new UsageError(`${entry} is no file`)
+  if (!stats.isFile()) throw new UsageError(`${entry} is not a file`)
   if (!RUNNABLE.test(path)) throw new UsageError(`${entry} is neither JavaScript nor TypeScript`)
   return path
 }

@@ -148,6 +148,6 @@ test('an engine with API keys that refuses says what to set', async () => {
   const { lines, over } = await reporter({ engine: keyed, apiKey: 'wrong-key-wrong-key' })
   await over
   expect(lines).toEqual([
-    expect.stringMatching(/^runs are not shown any more: the engine has API keys, set ENGINE_API_KEY/),
+    expect.stringMatching(/^runs are no longer shown: the engine has API keys, set ENGINE_API_KEY/),
   ])
 })

@@ -69,7 +69,7 @@ export class RunReporter {
       if (signal.aborted) return
       const isRefused = error instanceof ApiError && error.status === 401
       const remedy = isRefused ? ': the engine has API keys, set ENGINE_API_KEY to one and start again' : ''
-      write(plain(`runs are not shown any more${remedy} (${(error as Error).message})`))
+      write(plain(`runs are no longer shown${remedy} (${(error as Error).message})`))
     } finally {
       for (const run of this.#runs.values()) this.#forget(run)
     }

@@ -2,8 +2,9 @@
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { packageFile } from '../../command-line/package-file.ts'
 
-const TEMPLATE = fileURLToPath(new URL('../../../template/', import.meta.url))
+const TEMPLATE = fileURLToPath(packageFile('template/'))
 
 export interface TemplateFile {
   /** Path in the project, with `/`. */

@@ -71,23 +71,33 @@ export function controlCommands(runs: Command): void {
     )
     .option(
       '--step <name>',
-      'the step to start from; name:n is the n-th repeat of a name; with a filter: the one that failed',
+      'the step to start from; name:n is the n-th repeat of a name (default: the step that failed)',
     )
     .option(...WAIT)
     .addOption(timeoutOption())
   engineCommand<ForkOptions>(
     retrying,
-    ['perdure runs retry run_01K... --step charge-card', 'perdure runs retry run_01K... --step poll:2 --wait'],
+    ['perdure runs retry run_01K...', 'perdure runs retry run_01K... --step poll:2 --wait'],
     async (session, given = '') => {
       checkWait(session.options)
       const { step } = session.options
-      const isOne = namesOne(session, given)
-      if (isOne !== (step !== undefined)) throw new UsageError('--step belongs to a run id')
-      if (step === undefined) return actOnMany(session, { action: 'retry-failed-step' })
+      if (!namesOne(session, given)) {
+        if (step !== undefined)
+          throw new UsageError('--step needs a run id; many runs are retried from the step that failed')
+        return actOnMany(session, { action: 'retry-failed-step' })
+      }
       const id = await wholeId(session, given)
-      return forked(session, await session.client.retryRunFromStep({ id, body: { step } }, session))
+      const body = { step: step ?? (await failedStep(session, id)) }
+      return forked(session, await session.client.retryRunFromStep({ id, body }, session))
     },
   )
+}
+
+/** The step whose failure ended the run. Throws UsageError if the run ended without one. */
+async function failedStep(session: Session<ForkOptions>, id: string): Promise<string> {
+  const { error } = await session.client.getRun({ id }, session)
+  if (error?.stepName === undefined) throw new UsageError(`no step of ${id} has failed: choose one with --step`)
+  return error.stepName
 }
 
 async function showRun(session: Session<unknown>, run: RunSummary): Promise<undefined> {

@@ -30,6 +30,7 @@ test('attributes, a parent, waits, patterns and texts select runs; a preview cou
     '--deep',
     '--preview',
     '--no-cleanup',
+    '--root',
   ]
   const { code, stdout } = await ran(['runs', 'cancel', ...given, ...others, '--url', url])
   expect(code).toBe(0)
@@ -40,7 +41,7 @@ test('attributes, a parent, waits, patterns and texts select runs; a preview cou
       cleanup: false,
       filter: {
         ...{ attribute: ['customer:c-17', 'plan:pro'], parentRunId: PARENT },
-        ...{ waitingFor: 'concurrency', workflow: 'sync-*', q: 'A-4711', deep: true },
+        ...{ waitingFor: 'concurrency', workflow: 'sync-*', q: 'A-4711', deep: true, root: true },
       },
       dryRun: true,
     },

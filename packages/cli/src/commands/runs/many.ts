@@ -63,10 +63,10 @@ export async function actOnMany(
       return EXIT.refused
     }
   } else if (!options.yes) {
-    throw new UsageError('without a terminal to ask on, give --yes, or --preview')
+    throw new UsageError('without a terminal to confirm on, give --yes, or --preview')
   }
   const { bulkId } = await client.startBulk({ body }, session)
-  terminal.say(`${bulkId} is under way; it goes on if this command is interrupted`)
+  terminal.say(`${bulkId} has started; it continues if this command is interrupted`)
   const job = await finished(session, bulkId)
   await show(session, job, () => [jobText(job)])
   return job.failed > 0 ? EXIT.refused : EXIT.ok
@@ -75,7 +75,7 @@ export async function actOnMany(
 async function preview(session: Session<ManyOptions>, counted: BulkPreview): Promise<number> {
   await show(session, counted, () => [
     `${counted.matched} matched, ${counted.eligible} to act on, ${counted.skipped} would be skipped; nothing was changed`,
-    ...(counted.replayed ? [`${counted.replayed} of those to act on were replayed or retried before`] : []),
+    ...(counted.replayed ? [`${counted.replayed} of those were already replayed or retried`] : []),
     ...counted.sample.map(({ id, workflow, status }) => `${id} ${workflow} ${status}`),
   ])
   return EXIT.ok

@@ -30,7 +30,7 @@ export function readCommands(runs: Command): void {
     texts: {
       deep: DEEP_TEXT,
       partial: 'let a long search take many requests, instead of giving up after 5 s',
-      position: 'show how many runs are before each that a limit or a throttle holds',
+      position: 'show the queue position of each run that a limit or a throttle holds',
     },
     columns: [
       'id',

@@ -48,7 +48,7 @@ function whyLines(why: RunExplanation, paint: Paint): string[] {
         lines: [
           ['run', runId],
           ['status', `${status} since ${withAge(since)}`],
-          ['goes on', withAge(wakeAt)],
+          ['continues', withAge(wakeAt)],
           [
             'event',
             event &&

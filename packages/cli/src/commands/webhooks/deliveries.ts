@@ -78,7 +78,7 @@ function redeliverMatchingCommand(deliveries: Command): void {
   })
   showCommand(deliveries, 'redeliver', {
     operation: 'redeliverWebhooks',
-    description: 'deliver again all deliveries that match, the newest 1,000 at most; needs a filter',
+    description: 'deliver all matching deliveries again, at most the newest 1,000; needs a filter',
     examples: [
       'perdure webhooks deliveries redeliver --endpoint whe_01K... --status exhausted --dry-run',
       'perdure webhooks deliveries redeliver --endpoint whe_01K... --status exhausted --since 2d',

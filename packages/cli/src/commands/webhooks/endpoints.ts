@@ -78,7 +78,7 @@ function probeCommands(endpoints: Command): void {
   })
   showCommand(endpoints, 'test', {
     operation: 'testWebhookEndpoint',
-    description: 'post a signed test to an endpoint once, and show how it answered',
+    description: 'post a signed test to an endpoint once, and show its response',
     examples: [
       'perdure webhooks endpoints test whe_01K...',
       'perdure webhooks endpoints test whe_01K... --json | jq .status',
@@ -153,7 +153,7 @@ function updateCommand(endpoints: Command): void {
 
 function describe({ id, url, eventKinds, app, enabled }: WebhookEndpoint): string {
   const of = app === undefined ? '' : ` of ${app}`
-  return plain(`${id} tells ${url} of ${eventKinds.join(', ')}${of}${enabled ? '' : ' once it is on again'}`)
+  return plain(`${id} sends ${eventKinds.join(', ')}${of} to ${url}${enabled ? '' : ' once it is enabled'}`)
 }
 
 function stateCell(endpoint: WebhookEndpoint): Cell {

@@ -90,7 +90,8 @@ async function take(
   const url = options.forward
   const answer: Answer = url === undefined ? { status: options.answer } : await forward(url, { ...shown, body }, signal)
   const { status, error } = answer
-  const said = error === undefined ? `answered ${status}` : `answered ${status}, for ${url} did not answer: ${error}`
+  const said =
+    error === undefined ? `answered ${status}` : `answered ${status}, because ${url} did not answer: ${error}`
   // One write, because another post may be shown at the same time.
   const lines = json ? [jsonLine({ ...shown, answered: answer })] : [...receivedLines(shown, said, terminal.paint), '']
   await terminal.out(lines.join('\n'))
@@ -102,7 +103,9 @@ function greeting(url: string, checks: boolean): string[] {
     `listens on ${url} until interrupted`,
     'The engine posts here once it runs with ENGINE_WEBHOOK_ALLOW_PRIVATE=1 or ENGINE_WEBHOOK_ALLOW=127.0.0.1, and has',
     `an endpoint: perdure webhooks endpoints create ${url} --event-kinds run.succeeded,run.failed`,
-    ...(checks ? [] : ['Signatures are not checked: that takes --secret, with what endpoints create shows.']),
+    ...(checks
+      ? []
+      : ['Signatures are not checked: that needs --secret, with the secret that endpoints create shows.']),
   ]
 }
 

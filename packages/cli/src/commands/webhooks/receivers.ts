@@ -87,10 +87,13 @@ function createCommand(receivers: Command): void {
       ],
       moreArguments: ['event-name'],
       more: [
-        new Option('--slug <slug>', 'last part of the URL, unchangeable: 3 to 64 of a-z 0-9 _ - (default: random)'),
+        new Option(
+          '--slug <slug>',
+          'last part of the URL, fixed once created: 3 to 64 of a-z 0-9 _ - (default: random)',
+        ),
         new Option(
           '--scheme <scheme>',
-          'signature scheme of the posts, unchangeable (default: standard-webhooks)',
+          'signature scheme of the posts, fixed once created (default: standard-webhooks)',
         ).choices(RECEIVER_SCHEMES),
         new Option('--name <name>', 'a label for people'),
         new Option('--app <name>', 'the app that the events belong to'),
@@ -146,7 +149,7 @@ const keepHeadersOption = () =>
 
 function describe({ id, slug, eventName, scheme, enabled }: WebhookReceiver, { url }: EngineOptions): string {
   const at = `${url.replace(/\/+$/, '')}/webhooks/${slug}`
-  const state = enabled ? '' : ' once it is on again'
+  const state = enabled ? '' : ' once it is enabled'
   return plain(`${id} takes ${scheme} posts at ${at} as ${eventName}${state}`)
 }
 

@@ -51,9 +51,8 @@ export async function showWithSecret(
   line: string,
 ): Promise<undefined> {
   const { secret, oldSecretsUntil } = made
-  const note = 'The secret is shown this once: no other command, and no answer of the engine, has it.'
-  const overlap =
-    oldSecretsUntil === undefined ? [] : [`The replaced secret counts besides it until ${oldSecretsUntil}.`]
+  const note = 'The secret is shown only once: no other command or response of the engine contains it.'
+  const overlap = oldSecretsUntil === undefined ? [] : [`The replaced secret stays valid until ${oldSecretsUntil}.`]
   return show(session, made, () => (secret === undefined ? [line] : [secret, '', line, note, ...overlap]))
 }
 

@@ -14,6 +14,6 @@ export function callbackCommand(runs: Command): void {
     more: [new Option('--data <json>', 'the result of the step; @file reads a file, - standard input')],
     body: async ({ options: { data }, terminal }: Session<{ data?: string }>) =>
       data === undefined ? null : await jsonOption('--data', data, terminal),
-    lines: () => ['the callback is on disk'],
+    lines: () => ['the callback is stored'],
   })
 }

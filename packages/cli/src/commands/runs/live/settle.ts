@@ -16,7 +16,7 @@ interface SettleOptions {
 export function settleCommand(runs: Command): void {
   showCommand(runs, 'settle', {
     operation: 'settleStep',
-    description: 'give a step that waits, sleeps, is to be tried again or runs its end by hand',
+    description: 'settle a step that waits, sleeps, runs or will be retried: give it a result or an error by hand',
     examples: [
       `perdure runs settle run_01K... parcel-left --data null --reason "the carrier called"`,
       `perdure runs settle run_01K... charge:1 --error "declined by phone" --reason "ticket 4711"`,

@@ -14,7 +14,7 @@ interface SignalOptions {
 
 const messageOptions = () => [
   new Option('--data <json>', 'the payload; @file reads a file, - standard input'),
-  new Option('--dedupe-id <id>', 'one with the same id to the same run within 24 hours is the same one'),
+  new Option('--dedupe-id <id>', 'a repeat of the id to the same run within 24 hours has no effect'),
 ]
 
 async function message({ options: { data, dedupeId }, terminal }: Session<SignalOptions>) {

@@ -38,9 +38,9 @@ export function outputStreamCommands(runs: Command): void {
   })
   const command = runs
     .command('stream <id> <name>')
-    .description('print an output stream of a run: its chunks in lines, with what was withdrawn')
-    .addOption(new Option('-f, --follow', 'also print what is written from now on, until the run ends'))
-    .addOption(new Option('--text', 'print the texts alone; without --follow, those that count'))
+    .description('print an output stream of a run, one chunk per line, including withdrawn chunks')
+    .addOption(new Option('-f, --follow', 'also print new chunks, until the run ends'))
+    .addOption(new Option('--text', 'print only the text; without --follow, without withdrawn chunks'))
     .addOption(timeoutOption('with --follow, '))
   engineCommand<StreamOptions>(
     command,

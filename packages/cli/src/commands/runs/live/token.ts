@@ -9,9 +9,9 @@ import { withAge } from '../../../output/time.ts'
 export function tokenCommand(runs: Command): void {
   showCommand<'createRunToken', { ttl?: Duration }>(runs, 'token', {
     operation: 'createRunToken',
-    description: 'make a token that reads one run, its result and its streams, for a browser',
+    description: 'create a token for a browser that reads one run, its result and its streams',
     examples: ['perdure runs token run_01K...', 'perdure runs token run_01K... --ttl 15m'],
-    more: [new Option('--ttl <duration>', 'the token counts for so long: from 1s to 24h, 1h by default')],
+    more: [new Option('--ttl <duration>', 'how long the token is valid: 1s to 24h (default: 1h)')],
     body: ({ options: { ttl } }) => ({ ttl }),
     lines: ({ token, expiresAt }) => [token, `until ${withAge(expiresAt)}`],
   })
