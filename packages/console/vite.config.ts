@@ -33,13 +33,14 @@ const LEFT_OUT = [
   // Its client makes a cache of mutations whether or not it is used.
   [/\/query-core\/build\/modern\/queryClient\.js$/, /^\.\/mutationCache\.js$/, 'no-mutation-cache.ts'],
   [/\/query-core\/build\/modern\/(queryClient|retryer)\.js$/, /^\.\/onlineManager\.js$/, 'no-online-watch.ts'],
+  [/\/query-core\/build\/modern\/(queryClient|queryObserver|retryer)\.js$/, /^\.\/focusManager\.js$/, 'page-focus.ts'],
   [/\/query-core\/build\/modern\//, /^\.\/timeoutManager\.js$/, 'own-timers.ts'],
   [
     /\/react-query\/build\/modern\/use(BaseQuery|Queries)\.js$/,
     /^\.\/(suspense|errorBoundaryUtils|QueryErrorResetBoundary|IsRestoringProvider)\.js$/,
     'no-suspense.ts',
   ],
-  [/\/client\/src\/operations\.ts$/, /^\.\/http\/stream\.ts$/, 'no-streams.ts'],
+  [/\/protocol\/src\/portable\.ts$/, /^\.\/http\/engine-list\.ts$/, 'one-engine.ts'],
 ] as const
 
 const leftOut: Plugin = {
@@ -120,8 +121,8 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         // The first script names every other file: their hashes, which do not compress, are short.
-        chunkFileNames: 'assets/[name]-[hash:6].js',
-        assetFileNames: 'assets/[name]-[hash:6][extname]',
+        chunkFileNames: 'assets/[name]-[hash:7].js',
+        assetFileNames: 'assets/[name]-[hash:7][extname]',
         codeSplitting: {
           // One file instead of a dozen: fewer requests, and smaller when compressed.
           groups: [

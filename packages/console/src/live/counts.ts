@@ -1,4 +1,4 @@
-// The counts beside the sections of the rail: runs that failed within an hour, runs that are held back, silent runners, and
+// The counts beside the sections of the rail: error groups that are open, runs that are held back, silent runners, and
 // deliveries that spent their attempts. All are read once at the start; then one cheap read a minute serves all tabs of a browser,
 // and the counts take turns.
 
@@ -9,11 +9,13 @@ const ANSWER_MS_MAX = 10_000
 const HOUR_MS = 3_600_000
 /** A count of this size is shown with a plus: there may be more. The overview counts as many. */
 const DELIVERIES_MAX = 100
+const ERRORS_MAX = 200
 /** Kinds of wait that hold a run back. */
 export const HELD = ['concurrency', 'throttle', 'runner', 'workflow-paused']
 
 export interface Counts {
-  failed?: number
+  /** As `200+` for so many or more. */
+  failed?: number | string
   held?: number
   silent?: number
   /** As `100+` for so many or more. */
@@ -30,7 +32,7 @@ export interface CountReaderOptions {
 export class CountReader {
   counts: Counts = {}
   readonly #options: CountReaderOptions
-  readonly #reads = [() => this.#runs(), () => this.#runners(), () => this.#deliveries()]
+  readonly #reads = [() => this.#runs(), () => this.#errors(), () => this.#runners(), () => this.#deliveries()]
   #turn: number | undefined
   #dueAt: number
 
@@ -50,6 +52,11 @@ export class CountReader {
     for (const read of isFirst ? this.#reads : this.#reads.slice(turn, turn + 1)) this.#begin(read)
   }
 
+  /** Reads the count of errors at once: somebody changed the state of a group. */
+  readErrors(): void {
+    this.#begin(() => this.#errors())
+  }
+
   #begin(read: () => Promise<Counts>): void {
     read().then(
       more => {
@@ -63,11 +70,14 @@ export class CountReader {
 
   async #runs(): Promise<Counts> {
     const since = new Date(this.#options.now() - HOUR_MS).toISOString()
-    const { status, waitingFor } = await this.#get<{
-      status: Record<string, number>
-      waitingFor: Record<string, number>
-    }>(`/runs/facets?since=${since}`)
-    return { failed: status.failed ?? 0, held: HELD.reduce((sum, kind) => sum + (waitingFor[kind] ?? 0), 0) }
+    const { waitingFor } = await this.#get<{ waitingFor: Record<string, number> }>(`/runs/facets?since=${since}`)
+    return { held: HELD.reduce((sum, kind) => sum + (waitingFor[kind] ?? 0), 0) }
+  }
+
+  async #errors(): Promise<Counts> {
+    const since = new Date(this.#options.now() - 24 * HOUR_MS).toISOString()
+    const { length } = await this.#get<unknown[]>(`/errors?state=open&since=${since}&limit=${ERRORS_MAX}`)
+    return { failed: length < ERRORS_MAX ? length : `${length}+` }
   }
 
   async #runners(): Promise<Counts> {

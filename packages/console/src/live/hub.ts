@@ -66,6 +66,7 @@ export class Hub {
       const { namespace } = message
       tab.send({ type: 'token', namespace, token: this.#tokens.get(namespace) })
     } else if (message.type === 'token') this.#setToken(message)
+    else if (message.type === 'recount') this.#counts.get(message.namespace)?.readErrors()
     else this.#setTopics(tab, message)
     this.#reconcile()
   }

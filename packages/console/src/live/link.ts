@@ -1,5 +1,5 @@
-// The tab's end of the live connection: what it follows, what came in, and the state of the stream. After a gap the page is read
-// again once: at once, or when it is visible and not paused.
+// The tab's end of the live connection: says what it follows, and takes what comes in. After a gap the page is read again once: at once,
+// or when it is visible and not paused. Used by use-live.ts, the pill and the palette.
 
 import { parse } from '../data/json/parse.ts'
 import { ENGINE_URL } from '../router/base.ts'
@@ -7,11 +7,9 @@ import { currentSession, onSession, sessionEnded } from '../session/session.ts'
 import { keepToken, tokenOf } from '../session/tokens.ts'
 import type { Batch, LiveFrame } from './coalescer.ts'
 import { connect } from './connect.ts'
-import type { Counts } from './counts.ts'
 import {
   type Interest,
   type ListTopic,
-  type LiveState,
   NAMESPACE_TOPICS,
   runOf,
   type ToHub,
@@ -19,39 +17,13 @@ import {
   type ToTab,
 } from './messages.ts'
 import { Sampling } from './sampling.ts'
-
-export interface Follower {
-  topic: Topic
-  onBatch(batch: Batch): void
-  /** Frames before `openedAt`, by `performance.now()`, may be missing: read again what was read earlier. Rejects when that fails. */
-  onGap(openedAt: number): Promise<void>
-  /** The last frame of a timeline that the follower has. */
-  after: number
-}
-
-/** The state of the live connection, for the pill. */
-export interface Live {
-  state: LiveState
-  retryAt?: number | undefined
-  isPaused: boolean
-  /** Frames that came in while paused. */
-  held: number
-  /** Since when what is shown may be old: the stream is interrupted, or the page is not read again yet. */
-  staleSince?: number | undefined
-  /** More frames come than can be shown: rows show their status alone. */
-  isSampling: boolean
-  /** The counts of the rail. */
-  counts: Counts
-}
+import { currentLive, type Follower, followers, setLive } from './state.ts'
 
 const ANSWER_MS_MAX = 400
 const REREAD_MS_MIN = 2000
 const REREAD_MS_MAX = 30_000
 
-const followers = new Set<Follower>()
-const listeners = new Set<() => void>()
 const askers = new Map<string, (token: string | undefined) => void>()
-let live: Live = { state: 'idle', isPaused: false, held: 0, isSampling: false, counts: {} }
 let post: ((message: ToHub) => void) | undefined
 let posted: { namespace: string; token: string | undefined } | undefined
 let isAnnouncing = false
@@ -87,6 +59,17 @@ function postToken(): void {
   hub()({ type: 'token', namespace, token, before })
 }
 
+/** Follows a topic. Returns the way to stop. */
+export function followTopic({ topic, ...on }: Pick<Follower, 'topic' | 'onBatch' | 'onGap'>): () => void {
+  const follower: Follower = { topic, ...on, after: 0 }
+  followers.add(follower)
+  announce()
+  return () => {
+    followers.delete(follower)
+    announce()
+  }
+}
+
 /** Says what this tab follows, once for all changes of a moment: a page that replaces another changes nothing between. */
 export function announce(): void {
   if (isAnnouncing) return
@@ -109,15 +92,10 @@ function interests(): Interest[] {
   for (const topic of announced.keys()) if (!positions.has(topic)) announced.delete(topic)
   return [...positions].map(([topic, after]) => {
     const known = announced.get(topic)
-    const restarts = !live.isPaused && after < (known ?? 0)
+    const restarts = !currentLive().isPaused && after < (known ?? 0)
     if (known === undefined || restarts) announced.set(topic, after)
     return { topic, after, restarts }
   })
-}
-
-function setLive(change: Partial<Live>): void {
-  live = { ...live, ...change }
-  for (const listener of listeners) listener()
 }
 
 function receive(message: ToTab): void {
@@ -139,16 +117,16 @@ function receiveState({ namespace, state, retryAt, lostAt, token }: ToTab & { ty
     if (token !== tokenOf(namespace)) return
     sessionEnded()
   }
-  const staleSince = lostAt ?? (missed || rereads > 0 ? live.staleSince : undefined)
+  const staleSince = lostAt ?? (missed || rereads > 0 ? currentLive().staleSince : undefined)
   setLive({ state, retryAt, staleSince })
 }
 
 function receiveTimeline({ topic, texts }: ToTab & { type: 'timeline' }): void {
   const last = texts.at(-1)?.seq ?? 0
-  if (live.isPaused) {
+  if (currentLive().isPaused) {
     // They are sent again when rendering goes on.
     announced.set(topic, last)
-    setLive({ held: live.held + texts.length })
+    setLive({ held: currentLive().held + texts.length })
     return
   }
   const frames = texts.map(({ seq, isNow, text }) => ({ seq, isNow, frame: frameOf(text) }))
@@ -175,8 +153,8 @@ function followed(): ListTopic[] {
 const sampling = new Sampling()
 
 function deliver(topic: ListTopic, batch: Batch): void {
-  if (live.isPaused) {
-    setLive({ held: live.held + batch.count })
+  if (currentLive().isPaused) {
+    setLive({ held: currentLive().held + batch.count })
     return
   }
   // The queries render in a task of their own, between these two timers.
@@ -192,7 +170,7 @@ function deliver(topic: ListTopic, batch: Batch): void {
   setTimeout(() => {
     const now = performance.now()
     sampling.noteFlush({ topic, isTooMuch: batch.isSampled, tookMs: mergeMs + now - renderFrom, now })
-    if (live.isSampling || !sampling.isOn(now)) return
+    if (currentLive().isSampling || !sampling.isOn(now)) return
     setLive({ isSampling: true })
     endSampling()
   })
@@ -225,12 +203,12 @@ function noteMissed(topics: Iterable<ListTopic>, openedAt: number): void {
 
 function noteGap(topics: readonly ListTopic[], lostAt?: number): void {
   noteMissed(topics, performance.now())
-  if (lostAt !== undefined) setLive({ staleSince: live.staleSince ?? lostAt })
+  if (lostAt !== undefined) setLive({ staleSince: currentLive().staleSince ?? lostAt })
   rereadIfDue()
 }
 
 function rereadIfDue(): void {
-  if (!missed || live.isPaused || document.hidden || rereads > 0) return
+  if (!missed || currentLive().isPaused || document.hidden || rereads > 0) return
   const waitMs = rereadNotBefore - performance.now()
   if (waitMs > 0) {
     setTimeout(rereadIfDue, waitMs)
@@ -255,20 +233,12 @@ function rereadIfDue(): void {
         retryMs = Math.min(REREAD_MS_MAX, retryMs * 2)
       }
       if (missed) rereadIfDue()
-      else if (live.state !== 'reconnecting') setLive({ staleSince: undefined })
+      else if (currentLive().state !== 'reconnecting') setLive({ staleSince: undefined })
     })
 }
 
-/** Follows a topic. Returns the way to stop. */
-export function followTopic({ topic, ...on }: Pick<Follower, 'topic' | 'onBatch' | 'onGap'>): () => void {
-  const follower: Follower = { topic, ...on, after: 0 }
-  followers.add(follower)
-  announce()
-  return () => {
-    followers.delete(follower)
-    announce()
-  }
-}
+/** Has the counts of the rail read again that a change of this tab concerns. */
+export const recount = (): void => hub()({ type: 'recount', namespace: currentSession().namespace })
 
 /** Stops and goes on with rendering; the stream goes on. After a pause lists are read again, once, and timelines go on. */
 export function setPaused(isPaused: boolean): void {
@@ -276,13 +246,6 @@ export function setPaused(isPaused: boolean): void {
   if (isPaused) return
   noteGap(followed())
   announce()
-}
-
-export const currentLive = (): Live => live
-
-export function onLive(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
 }
 
 /** Takes over the token that another tab of this browser has for the namespace. */

@@ -39,6 +39,8 @@ export type ToHub =
   | { type: 'token'; namespace: string; token: string | undefined; before: string | undefined }
   | { type: 'ask'; namespace: string }
   | { type: 'topics'; namespace: string; topics: readonly Interest[]; isHidden: boolean; isSignedIn: boolean }
+  /** The tab changed what is counted: the count of errors is read again. */
+  | { type: 'recount'; namespace: string }
   | { type: 'bye' }
 
 /** From the hub. The state `ended` names the token that the engine refused: a tab that has signed in again has another one. */

@@ -2,8 +2,9 @@
 
 import { useEffect, useRef, useSyncExternalStore } from 'react'
 import { useSession } from '../session/session.ts'
-import { currentLive, type Follower, followTopic, type Live, onLive } from './link.ts'
+import { followTopic } from './link.ts'
 import type { Topic } from './messages.ts'
+import { currentLive, type Follower, type Live, onLive } from './state.ts'
 
 export type { Batch, LiveFrame } from './coalescer.ts'
 export type { Counts } from './counts.ts'

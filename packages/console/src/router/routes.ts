@@ -1,74 +1,37 @@
 // Every URL of the console, in one typed table: `/console/n/{namespace}` and then the path here. URLs are an interface: logs,
-// webhooks and people keep them, so a path or a parameter is never renamed.
+// webhooks and people keep them, so a path or a parameter is never renamed. The parameters are in parameters.ts.
 
-/** Parameters of the timeline and the log of a run. */
-const TIMELINE = [
-  ...(['tab', 'step', 't', 'seq', 'open', 'hide', 'name', 'idle', 'critical'] as const),
-  ...(['level', 'scope', 'text', 'wrap'] as const),
-] as const
+import type { PARAMETERS } from './parameters.ts'
 
-/** By name of the route: the path, the folder of its page below `routes/`, and its query parameters. */
+/** By name of the route: the path, and the folder of its page below `routes/`. */
 export const ROUTES = {
-  overview: { path: '/', page: 'overview', query: ['since', 'until'] },
-  runs: {
-    path: '/runs',
-    page: 'runs',
-    query: [
-      'q',
-      'deep',
-      'app',
-      'workflow',
-      'status',
-      'since',
-      'until',
-      'ended-since',
-      'ended-until',
-      'type',
-      'waiting',
-      'error',
-      'parent',
-      'bulk',
-      'key',
-      'attribute',
-      'sort',
-      'dir',
-      'cols',
-      'rows',
-      'live',
-    ],
-  },
-  run: {
-    path: '/runs/{id}',
-    page: 'run',
-    query: [...TIMELINE, 'diff', 'as', 'only', 'order', 'stream'],
-  },
-  workflows: { path: '/workflows', page: 'workflows', query: ['since', 'until', 'tab', 'q', 'app', 'sort', 'dir'] },
-  workflow: { path: '/workflows/{app}/{name}', page: 'workflow', query: ['since', 'until', 'tab'] },
-  events: { path: '/events', page: 'events', query: ['name', 'app', 'source', 'since', 'until', 'q'] },
-  sendEvent: { path: '/events/send', page: 'send-event', query: ['like', 'wait', 'name', 'app', 'data'] },
-  event: { path: '/events/{id}', page: 'event', query: ['tab'] },
-  schedules: { path: '/schedules', page: 'schedules', query: ['app', 'workflow', 'key', 'since', 'source', 'state'] },
-  limits: { path: '/limits', page: 'limits', query: ['app', 'workflow', 'key', 'since', 'tab'] },
-  runners: { path: '/runners', page: 'runners', query: ['app', 'workflow', 'key', 'since'] },
-  errors: { path: '/errors', page: 'errors', query: ['app', 'workflow', 'key', 'since', 'until'] },
-  errorGroup: { path: '/errors/{fingerprint}', page: 'errors', query: ['app', 'workflow', 'since', 'until'] },
-  deliveries: {
-    path: '/webhooks/deliveries',
-    page: 'webhooks',
-    query: ['status', 'kind', 'app', 'endpoint', 'since', 'until'],
-  },
-  delivery: { path: '/webhooks/deliveries/{id}', page: 'webhooks', query: ['status', 'app', 'endpoint', 'since'] },
-  endpoints: { path: '/webhooks/endpoints', page: 'webhooks', query: ['status', 'app', 'since'] },
-  endpoint: { path: '/webhooks/endpoints/{id}', page: 'webhooks', query: ['status', 'app', 'since', 'until'] },
-  receivers: { path: '/webhooks/receivers', page: 'webhooks', query: ['status', 'app', 'since'] },
-  receiver: { path: '/webhooks/receivers/{id}', page: 'webhooks', query: ['status', 'app', 'since'] },
-  audit: { path: '/audit', page: 'audit', query: ['action', 'run', 'actor', 'since', 'until', 'target'] },
-  keys: { path: '/keys', page: 'keys', query: ['since', 'id'] },
-  engine: { path: '/engine', page: 'engine', query: ['since'] },
-  bulks: { path: '/bulk', page: 'bulk', query: [] },
-  bulk: { path: '/bulk/{id}', page: 'bulk', query: ['outcome', 'of'] },
-  bundle: { path: '/bundle', page: 'bundle', query: [...TIMELINE, 'as', 'only', 'order'] },
-} as const satisfies Record<string, { path: string; page: string; query: readonly string[] }>
+  overview: { path: '/', page: 'overview' },
+  runs: { path: '/runs', page: 'runs' },
+  run: { path: '/runs/{id}', page: 'run' },
+  workflows: { path: '/workflows', page: 'workflows' },
+  workflow: { path: '/workflows/{app}/{name}', page: 'workflow' },
+  app: { path: '/apps/{app}', page: 'app' },
+  events: { path: '/events', page: 'events' },
+  sendEvent: { path: '/events/send', page: 'send-event' },
+  event: { path: '/events/{id}', page: 'event' },
+  schedules: { path: '/schedules', page: 'schedules' },
+  limits: { path: '/limits', page: 'limits' },
+  runners: { path: '/runners', page: 'runners' },
+  errors: { path: '/errors', page: 'errors' },
+  errorGroup: { path: '/errors/{fingerprint}', page: 'errors' },
+  deliveries: { path: '/webhooks/deliveries', page: 'webhooks' },
+  delivery: { path: '/webhooks/deliveries/{id}', page: 'webhooks' },
+  endpoints: { path: '/webhooks/endpoints', page: 'webhooks' },
+  endpoint: { path: '/webhooks/endpoints/{id}', page: 'webhooks' },
+  receivers: { path: '/webhooks/receivers', page: 'webhooks' },
+  receiver: { path: '/webhooks/receivers/{id}', page: 'webhooks' },
+  audit: { path: '/audit', page: 'audit' },
+  keys: { path: '/keys', page: 'keys' },
+  engine: { path: '/engine', page: 'engine' },
+  bulks: { path: '/bulk', page: 'bulk' },
+  bulk: { path: '/bulk/{id}', page: 'bulk' },
+  bundle: { path: '/bundle', page: 'bundle' },
+} as const satisfies Record<string, { path: string; page: string }>
 
 export type RouteName = keyof typeof ROUTES
 type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
@@ -78,7 +41,7 @@ type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${i
 /** The values in the path of a route. */
 export type Params<Name extends RouteName> = Record<ParamNames<(typeof ROUTES)[Name]['path']>, string>
 /** The names of a route's query parameters. */
-export type QueryName<Name extends RouteName = RouteName> = (typeof ROUTES)[Name]['query'][number]
+export type QueryName<Name extends RouteName = RouteName> = (typeof PARAMETERS)[Name][number]
 /** Query parameters to set; undefined removes one. */
 export type Query<Name extends RouteName = RouteName> = { readonly [Key in QueryName<Name>]?: string | undefined }
 
@@ -171,7 +134,8 @@ function matchPath(pattern: string, segments: readonly string[]): Record<string,
   return params
 }
 
-function decode(segment: string): string {
+/** Text of a URL; as it is where it is not encoded rightly. */
+export function decode(segment: string): string {
   try {
     return decodeURIComponent(segment)
   } catch {

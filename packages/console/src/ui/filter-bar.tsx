@@ -1,6 +1,7 @@
-// A row of filters that live in the URL: texts, applied with Enter, and choices.
+// A row of filters that live in the URL: texts, applied with Enter, choices, and a time range.
 
-import { useEffect, useId, useRef } from 'react'
+import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { timeText } from '../data/time/time-text.ts'
 import { useKeys } from '../keys/keys.ts'
 import css from './filter-bar.module.css'
 
@@ -15,6 +16,8 @@ export interface FilterField {
   counts?: Readonly<Record<string, number | string>> | undefined
   /** There is no empty choice: one of them always counts. */
   isRequired?: boolean
+  /** A control of its own, which has a name and sets the filter by itself. */
+  control?: ReactNode
   /** Completions of a text. */
   known?: readonly string[]
 }
@@ -29,6 +32,12 @@ export function FilterBar({ label, fields }: { label: string; fields: readonly F
     <search ref={bar} className={css.bar} aria-label={label}>
       {fields.map((field, i) => {
         const title = i === 0 ? 'Filter (f)' : undefined
+        if (field.control)
+          return (
+            <div key={field.name} className={css.control}>
+              {field.control}
+            </div>
+          )
         return field.choices ? (
           <Choice key={field.name} {...field} title={title} />
         ) : (
@@ -50,7 +59,7 @@ function Choice({ label, title, value = '', choices = [], counts = {}, isRequire
       <select title={title} value={value} onChange={event => onChange(event.target.value || undefined)}>
         {!isRequired && <option value="">any</option>}
         {/* A value that a link has, such as a time, is kept. */}
-        {value !== '' && !choices.includes(value) && <option>{value}</option>}
+        {value !== '' && !choices.includes(value) && <option value={value}>{timeText(value)}</option>}
         {choices.map(choice => (
           <option key={choice} value={choice}>
             {counts[choice] === undefined ? choice : `${choice} (${counts[choice]})`}

@@ -1,6 +1,6 @@
 // Texts of data made visible, durations and times in words, and comparisons of texts.
 
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { changedStretches, diffLines } from './diff/diff-lines.ts'
 import { durationText, durationWords, exactMs, inWords } from './duration.ts'
 import { agoText, clockText, exactTime } from './time.ts'
@@ -53,6 +53,13 @@ it('times are relative for reading', () => {
   expect(inWords('1.34 s')).toBe('1.34 seconds')
   expect(clockText(now, now)).toMatch(/^\d\d:00:00$/)
   expect(exactMs(1_002_345)).toBe('1\u202f002\u202f345 ms')
+})
+
+it('a day is that of the browser, as the exact time is', () => {
+  vi.stubEnv('TZ', 'Asia/Tokyo')
+  const at = Date.parse('2026-01-31T18:00:00Z')
+  expect(agoText(at, at + 90 * 86_400_000)).toBe('2026-02-01')
+  vi.unstubAllEnvs()
 })
 
 describe('diffLines', () => {

@@ -1,6 +1,7 @@
 // Times as text: relative for reading, exact for hovering. The caller gives the engine's time, because clocks of
 // browsers are wrong.
 
+import { textIn } from '../data/time/zone.ts'
 import { coarse, durationText } from './duration.ts'
 
 const DAY_MS = 86_400_000
@@ -9,12 +10,12 @@ const NO_TIME = 'no time'
 /** Whether a text of data was a time; a file may have anything in its place. */
 export const isMoment = (ms: number) => !Number.isNaN(new Date(ms).getTime())
 
-/** `4 s ago`, `2 h ago`, `in 2 h 5 min`; a month and more as a local date. */
+/** `4 s ago`, `2 h ago`, `in 2 h 5 min`; a month and more as a date. */
 export function agoText(atMs: number, nowMs: number): string {
   if (!isMoment(atMs)) return NO_TIME
   const away = Math.abs(nowMs - atMs)
   if (away < 1000) return 'now'
-  if (away > 30 * DAY_MS) return localTime(atMs).slice(0, 10)
+  if (away > 30 * DAY_MS) return textIn(atMs).slice(0, 10)
   if (atMs <= nowMs) return `${durationText(coarse(away))} ago`
   return `in ${durationText(away < 60_000 ? coarse(away) : away)}`
 }
@@ -22,20 +23,15 @@ export function agoText(atMs: number, nowMs: number): string {
 /** The exact moment in three ways: local time, UTC, and milliseconds since 1970. */
 export function exactTime(atMs: number): string {
   if (!isMoment(atMs)) return NO_TIME
-  return `${localTime(atMs)} local\n${new Date(atMs).toISOString()}\n${atMs} ms`
+  return `${textIn(atMs, false)} local\n${new Date(atMs).toISOString()}\n${atMs} ms`
 }
 
-/** Local date and time to the millisecond: `2026-11-23 14:05:01.250`. */
-export function localTime(atMs: number): string {
-  const at = new Date(atMs)
-  const two = (n: number, digits = 2) => String(n).padStart(digits, '0')
-  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
-  return `${day} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}.${two(at.getMilliseconds(), 3)}`
-}
+/** Date and time in the zone of the console, to the millisecond: `2026-11-23 14:05:01.250`. */
+export const localTime = (atMs: number): string => textIn(atMs)
 
-/** The time of day to the second, with the date when it is not today: `14:05:01`, `24 Nov 14:05`. */
+/** The time of day to the second, with the date when it is not today: `14:05:01`, `2026-11-24 14:05`. */
 export function clockText(atMs: number, nowMs: number): string {
-  const text = localTime(atMs)
-  if (text.slice(0, 10) === localTime(nowMs).slice(0, 10)) return text.slice(11, 19)
-  return `${text.slice(0, 10)} ${text.slice(11, 16)}`
+  const text = textIn(atMs)
+  if (text.slice(0, 10) === textIn(nowMs).slice(0, 10)) return text.slice(11, 19)
+  return text.slice(0, 16)
 }

@@ -36,10 +36,15 @@ const one =
   (...words: string[]) =>
   ({ id }: { id: string }) => [...words, id]
 
-/** The options of an update that turns something on or off, or rotates a secret. */
-const switches = ({ enabled, rotateSecret }: { enabled?: boolean | undefined; rotateSecret?: boolean | undefined }) => [
+type WebhookUpdate = Input<'updateWebhookEndpoint' | 'updateWebhookReceiver'>['body']
+
+/** The options of an update of an endpoint or a receiver: what it turns on or off, its secrets, and its fields. Null removes a field. */
+const changes = ({ enabled, rotateSecret, revokeOldSecrets, ...fields }: WebhookUpdate) => [
   ...(enabled === undefined ? [] : [enabled ? '--enable' : '--disable']),
-  ...(rotateSecret ? ['--rotate-secret'] : []),
+  ...options({ rotateSecret, revokeOldSecrets }),
+  ...Object.entries(fields).flatMap(([name, value]) =>
+    value === null ? [optionOf(name).replace('--', '--no-')] : options({ [name === 'url' ? 'to' : name]: value }),
+  ),
 ]
 
 const dataOption = (body: { data?: unknown } | undefined) =>
@@ -53,16 +58,20 @@ const BULK_VERBS = {
   'retry-failed-step': 'retry',
 }
 
+const ERROR_VERBS = { resolved: 'resolve', ignored: 'ignore', open: 'reopen' }
+
 export const PERDURE: Words = {
   listRuns: list('runs', 'list'),
   getRun: one('runs', 'get'),
   getRunFacets: list('stats', 'facets'),
   listErrors: list('runs', 'errors'),
+  setErrorState: ({ fingerprint, body }) => ['runs', `${ERROR_VERBS[body.state]}-error`, fingerprint],
   getRunSeries: list('stats', 'series'),
   getWorkflowStats: list('stats', 'workflows'),
   cancelRun: ({ id, body }) => ['runs', 'cancel', id, ...(body?.cleanup === false ? ['--no-cleanup'] : [])],
   pauseRun: one('runs', 'pause'),
   resumeRun: one('runs', 'resume'),
+  eraseRun: ({ id }) => ['runs', 'erase', id, '--yes'],
   replayRun: ({ id, body }) => [
     ...['runs', 'replay', id],
     ...(body?.input === undefined ? [] : ['--input', sourceOf(body.input)]),
@@ -111,6 +120,11 @@ export const PERDURE: Words = {
   ],
   redriveEvent: ({ id, body: { workflow, app } }) => ['events', 'redrive', id, ...options({ workflow, app })],
   listSchedules: list('schedules', 'list'),
+  putSchedule: ({ id, body: { event, ...rest } }) => [
+    ...['schedules', 'put', id, event.name, ...dataOption(event)],
+    ...options({ ...rest, app: event.app }),
+  ],
+  deleteSchedule: one('schedules', 'delete'),
   pauseSchedule: one('schedules', 'pause'),
   resumeSchedule: one('schedules', 'resume'),
   fireSchedule: one('schedules', 'fire'),
@@ -137,7 +151,10 @@ export const PERDURE: Words = {
   ],
   removeWorkflowLimits: ({ app, name }) => ['workflows', 'reset-limits', app, name],
   listApiKeys: () => ['keys', 'list'],
-  createApiKey: ({ body: { kind, label } }) => ['keys', 'create', ...options({ kind, label })],
+  createApiKey: ({ body: { kind, label, expiresAt } }) => [
+    ...['keys', 'create'],
+    ...options({ kind, label, expires: expiresAt }),
+  ],
   revokeApiKey: one('keys', 'revoke'),
   getWebhookDeliveryFacets: list('webhooks', 'deliveries', 'facets'),
   listWebhookDeliveries: list('webhooks', 'deliveries', 'list'),
@@ -149,7 +166,7 @@ export const PERDURE: Words = {
     ...['webhooks', 'endpoints', 'create', url],
     ...options({ eventKinds: eventKinds.length > 0 ? eventKinds : undefined, app, name }),
   ],
-  updateWebhookEndpoint: ({ id, body }) => ['webhooks', 'endpoints', 'update', id, ...switches(body)],
+  updateWebhookEndpoint: ({ id, body }) => ['webhooks', 'endpoints', 'update', id, ...changes(body)],
   testWebhookEndpoint: one('webhooks', 'endpoints', 'test'),
   deleteWebhookEndpoint: one('webhooks', 'endpoints', 'delete'),
   listWebhookReceivers: () => ['webhooks', 'receivers', 'list'],
@@ -158,6 +175,6 @@ export const PERDURE: Words = {
     // A secret on the command line would be in its history.
     ...options({ scheme, slug, name, app, secret: secret && '@secret.txt' }),
   ],
-  updateWebhookReceiver: ({ id, body }) => ['webhooks', 'receivers', 'update', id, ...switches(body)],
+  updateWebhookReceiver: ({ id, body }) => ['webhooks', 'receivers', 'update', id, ...changes(body)],
   deleteWebhookReceiver: one('webhooks', 'receivers', 'delete'),
 }

@@ -6,5 +6,5 @@ it('a date without a time begins at local midnight, as times are shown', () => {
   expect(sinceParam('2026-11-20', 0)).toBe(new Date(2026, 10, 20).toISOString())
   expect(startOf('2026-11-20 14:05', 0)).toBe(new Date(2026, 10, 20, 14, 5).getTime())
   expect(startOf('2026-11-20T14:05:00Z', 0)).toBe(Date.UTC(2026, 10, 20, 14, 5))
-  expect(startOf('yesterday', 0)).toBeUndefined()
+  expect(startOf('tomorrow', 0)).toBeUndefined()
 })

@@ -1,13 +1,22 @@
-// Windows of time in the URL: `1h`, `24h`, `7d`, or an absolute time.
+// Windows of time in the URL: `1h`, `24h`, `7d`, a day, or an absolute time.
+
+import { momentIn, textIn } from './zone.ts'
 
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+const DAY_MS = 86_400_000
+/** Names of days, by how many days ago they were. */
+export const DAYS: readonly string[] = ['today', 'yesterday']
 
 /** The start of a window, in milliseconds since the epoch; undefined for a text that is neither a length nor a time. */
 export function startOf(since: string, nowMs: number): number | undefined {
   const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(since) ?? []
   if (count !== undefined) return nowMs - Number(count) * (UNITS[unit] as number)
-  // A date without a time begins at local midnight, as times are shown; the language would take it as UTC.
-  const at = Date.parse(/^\d{4}-\d\d-\d\d$/.test(since) ? `${since}T00:00` : since)
+  const daysAgo = DAYS.indexOf(since)
+  // A day of the zone in which times are shown: the hours of a day differ where clocks change.
+  const at = momentIn(
+    daysAgo < 0 ? since : textIn(Date.parse(textIn(nowMs).slice(0, 10)) - daysAgo * DAY_MS, true).slice(0, 10),
+  )
   return Number.isNaN(at) ? undefined : at
 }
 

@@ -13,11 +13,13 @@ export interface BrushProps {
   /** The words of the spans from one to another, both included. */
   wordsOf(first: number, last: number): string
   onChoose(first: number, last: number): void
+  /** The key `-` was pressed. */
+  onZoomOut?: (() => void) | undefined
 }
 
 const HINT = 'Drag, or Shift with an arrow, selects several'
 
-export function Brush({ label, count, wordsOf, onChoose }: BrushProps) {
+export function Brush({ label, count, wordsOf, onChoose, onZoomOut }: BrushProps) {
   const [span, setSpan] = useState<Span>()
   // The newest span has the focus first.
   const [at, setAt] = useState(count - 1)
@@ -36,6 +38,7 @@ export function Brush({ label, count, wordsOf, onChoose }: BrushProps) {
   }
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Escape' && span) setSpan(undefined)
+    else if (event.key === '-' && onZoomOut) onZoomOut()
     else {
       const next = movedSpan(span ?? { anchor: current, head: current }, event, count)
       if (!next) return

@@ -2,6 +2,7 @@
 // there for screen readers.
 
 import { clockText } from '../time.ts'
+import { Brush } from './brush.tsx'
 import css from './chart.module.css'
 import { ChartFrame, type ChartLine, durationCell } from './frame.tsx'
 import { type ChartMark, placedMarks, spanOf } from './marks.tsx'
@@ -16,10 +17,22 @@ export interface DurationChartProps<Point extends { at: string }> {
   nowMs: number
   marks?: readonly ChartMark[]
   onMark?(mark: ChartMark): void
+  /** A span of time was chosen: its beginning and its end. */
+  onChoose?(fromMs: number, toMs: number): void
+  /** Several spans were chosen together. */
+  onZoom?(fromMs: number, toMs: number): void
+  onZoomOut?(): void
 }
 
 export function DurationChart<Point extends { at: string }>(props: DurationChartProps<Point>) {
-  const { label, points, lines, nowMs, marks = [], onMark } = props
+  const { label, points, lines, nowMs, marks = [], onMark, onChoose, onZoom, onZoomOut } = props
+  const spanMs = spanOf(points)
+  const startOf = (i: number) => Date.parse(points[i]?.at ?? '')
+  const wordsOfSpan = (first: number, last: number) => {
+    const from = clockText(startOf(first), nowMs)
+    if (first === last) return `${from}: ${wordsOf(points[first] as Point, lines)}`
+    return `${from} to ${clockText(startOf(last) + spanMs, nowMs)}`
+  }
   const isEmpty = !points.some(point => lines.some(({ of }) => of(point) !== undefined))
   return (
     <ChartFrame
@@ -29,16 +42,24 @@ export function DurationChart<Point extends { at: string }>(props: DurationChart
       kinds={[]}
       lines={lines}
       most={ERROR_TEXT}
-      marks={placedMarks(marks, { points, spanMs: spanOf(points), nowMs })}
+      marks={placedMarks(marks, { points, spanMs, nowMs })}
       onMark={onMark}
       bars={null}
       over={
         isEmpty ? (
           <p className={css.nothing}>No runs ended in this window.</p>
+        ) : onChoose && onZoom ? (
+          <Brush
+            label={label}
+            count={points.length}
+            wordsOf={wordsOfSpan}
+            onZoomOut={onZoomOut}
+            onChoose={(first, last) => (first === last ? onChoose : onZoom)(startOf(first), startOf(last) + spanMs)}
+          />
         ) : (
           <div className={css.hits}>
-            {points.map(point => (
-              <span key={point.at} title={`${clockText(Date.parse(point.at), nowMs)}: ${wordsOf(point, lines)}`} />
+            {points.map((point, i) => (
+              <span key={point.at} title={wordsOfSpan(i, i)} />
             ))}
           </div>
         )

@@ -4,9 +4,10 @@
 import type { ReactNode } from 'react'
 import { durationText } from '../duration.ts'
 import { clockText } from '../time.ts'
+import { TimeAxis, ValueAxis } from './axes.tsx'
 import css from './chart.module.css'
 import { type ChartMark, Marks, marksBySpan, type PlacedMark } from './marks.tsx'
-import { lineOf, niceMax } from './scale.ts'
+import { axisCount, axisDuration, lineOf, niceMax } from './scale.ts'
 
 /** Height of the plot, in units of its drawing. */
 export const PLOT_HEIGHT = 120
@@ -35,7 +36,9 @@ export interface ChartFrameProps<Point extends TimePoint> {
   nowMs: number
   /** The kinds of bars. */
   kinds: readonly string[]
-  /** The top of the axis of bars, such as "up to 50 runs", or another note. */
+  /** The top of the axis of bars; without it the axis on the left is that of the durations. */
+  top?: number
+  /** The top of the axis of bars in words, such as "up to 50 runs", or another note. */
   most: string
   lines: readonly ChartLine<Point>[]
   marks?: readonly PlacedMark[] | undefined
@@ -58,13 +61,14 @@ function endText(points: readonly TimePoint[], nowMs: number): string {
 }
 
 export function ChartFrame<Point extends TimePoint>(props: ChartFrameProps<Point>) {
-  const { label, points, nowMs, kinds, most, lines, marks = [], onMark, bars, over } = props
+  const { label, points, nowMs, kinds, top, most, lines, marks = [], onMark, bars, over } = props
   const maxMs = longestOf(points, lines)
+  const hasDurations = points.some(point => lines.some(({ of }) => of(point) !== undefined))
   const marked = marksBySpan(marks, points)
   const columns =
     marks.length === 0 ? props.columns : [...props.columns, ['Marks', ({ at }: Point) => marked.get(at) ?? ''] as const]
   return (
-    <figure className={css.chart}>
+    <figure className={css.chart} data-axes={top !== undefined && hasDurations ? 'both' : 'left'}>
       <figcaption className={css.legend}>
         {kinds.map(kind => (
           <span key={kind}>
@@ -91,6 +95,7 @@ export function ChartFrame<Point extends TimePoint>(props: ChartFrameProps<Point
         preserveAspectRatio="none"
         aria-hidden="true"
       >
+        <path className={css.grid} d={`M0 0H${points.length}M0 ${PLOT_HEIGHT / 2}H${points.length}`} />
         {bars}
         {lines.map(({ kind, of }) => (
           <path key={kind} className={css.line} data-kind={kind} d={lineOf(points.map(of), maxMs, PLOT_HEIGHT)} />
@@ -98,10 +103,9 @@ export function ChartFrame<Point extends TimePoint>(props: ChartFrameProps<Point
       </svg>
       {over}
       <Marks marks={marks} {...(onMark && { onOpen: onMark })} />
-      <div className={css.axis} aria-hidden="true">
-        <span>{points[0] && clockText(Date.parse(points[0].at), nowMs)}</span>
-        <span>{endText(points, nowMs)}</span>
-      </div>
+      {top !== undefined && <ValueAxis side="left" top={top} textOf={axisCount} />}
+      {hasDurations && <ValueAxis side={top === undefined ? 'left' : 'right'} top={maxMs} textOf={axisDuration} />}
+      <TimeAxis points={points} end={endText(points, nowMs)} />
       <table className="visually-hidden">
         <caption>{label}</caption>
         <thead>

@@ -33,6 +33,7 @@ export function PostChart({ label, points, nowMs }: { label: string; points: rea
       nowMs={nowMs}
       kinds={KINDS}
       lines={[P95]}
+      top={maxPosts}
       most={`up to ${maxPosts} ${maxPosts === 1 ? 'delivery' : 'deliveries'}`}
       bars={
         <>

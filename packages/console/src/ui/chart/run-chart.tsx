@@ -37,11 +37,15 @@ export interface RunChartProps {
   /** Moments to mark, such as a change of the definition. */
   marks?: readonly ChartMark[]
   onMark?(mark: ChartMark): void
-  /** A span of time was chosen: its beginning and its end. */
+  /** A span of time was chosen: its beginning and its end. Without `onZoom` several may be chosen together. */
   onChoose?(fromMs: number, toMs: number): void
+  /** Several spans were chosen together. */
+  onZoom?(fromMs: number, toMs: number): void
+  /** The key `-` was pressed. */
+  onZoomOut?(): void
 }
 
-export function RunChart({ label, points, nowMs, marks = [], onMark, onChoose }: RunChartProps) {
+export function RunChart({ label, points, nowMs, marks = [], onMark, onChoose, onZoom, onZoomOut }: RunChartProps) {
   const hatch = useId()
   const maxRuns = niceMax(Math.max(...points.map(point => Math.max(point.started, endsOf(point))), 1))
   const spanMs = spanOf(points)
@@ -58,6 +62,7 @@ export function RunChart({ label, points, nowMs, marks = [], onMark, onChoose }:
       nowMs={nowMs}
       kinds={['started', ...KINDS]}
       lines={[P95]}
+      top={maxRuns}
       most={`up to ${maxRuns} ${maxRuns === 1 ? 'run' : 'runs'}`}
       marks={placedMarks(marks, { points, spanMs, nowMs })}
       onMark={onMark}
@@ -76,7 +81,10 @@ export function RunChart({ label, points, nowMs, marks = [], onMark, onChoose }:
             label={label}
             count={points.length}
             wordsOf={wordsOfSpan}
-            onChoose={(first, last) => onChoose(startOf(first), startOf(last) + spanMs)}
+            onZoomOut={onZoomOut}
+            onChoose={(first, last) =>
+              (first === last ? onChoose : (onZoom ?? onChoose))(startOf(first), startOf(last) + spanMs)
+            }
           />
         ) : (
           <div className={css.hits}>

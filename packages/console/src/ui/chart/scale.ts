@@ -33,3 +33,50 @@ export function lineOf(values: readonly (number | undefined)[], max: number, hei
     })
     .join('')
 }
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+/** Distances of labels on an axis of time. */
+const TICKS_MS = [
+  ...[5, 15, 30].map(minutes => minutes * MINUTE_MS),
+  ...[1, 3, 6, 12].map(hours => hours * HOUR_MS),
+  ...[1, 2, 7, 14, 28, 91, 182, 364].map(days => days * DAY_MS),
+]
+const TICKS_MAX = 6
+const MONTH_AND_DAY = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', timeZone: 'UTC' })
+
+/** A label of the axis of time, and the number of the span that begins there. */
+export interface Tick {
+  span: number
+  text: string
+}
+
+/**
+ * The labels of an axis of time, at most six: times of the day, and the date at midnight. `zonedMs` has the beginnings of the spans, as
+ * if the zone in which they are shown were UTC.
+ */
+export function timeTicks(zonedMs: readonly number[]): Tick[] {
+  const lengthMs = (zonedMs.at(-1) ?? 0) - (zonedMs[0] ?? 0)
+  const unit = TICKS_MS.find(each => lengthMs / each <= TICKS_MAX - 1) ?? Math.ceil(lengthMs / DAY_MS / 5) * DAY_MS
+  return zonedMs.flatMap((at, span) => {
+    const before = zonedMs[span - 1]
+    const begins = before === undefined ? at % unit === 0 : Math.floor(before / unit) !== Math.floor(at / unit)
+    if (!begins) return []
+    const isDay = unit >= DAY_MS || before === undefined || Math.floor(before / DAY_MS) !== Math.floor(at / DAY_MS)
+    return [{ span, text: isDay ? MONTH_AND_DAY.format(at) : new Date(at).toISOString().slice(11, 16) }]
+  })
+}
+
+/** A count on an axis: `500`, `20k`, `5M`. */
+export function axisCount(count: number): string {
+  if (count >= 1_000_000) return `${count / 1_000_000}M`
+  return count >= 10_000 ? `${count / 1000}k` : String(count)
+}
+
+/** A duration on an axis, with one unit: `500 ms`, `2 s`, `1.7 min`. */
+export function axisDuration(ms: number): string {
+  const [unit, name] =
+    ms < 1000 ? [1, 'ms'] : ms < MINUTE_MS ? [1000, 's'] : ms < HOUR_MS ? [MINUTE_MS, 'min'] : [HOUR_MS, 'h']
+  return `${Number((ms / (unit as number)).toFixed(1))} ${name}`
+}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { seriesWindow } from './series-window.ts'
+import { seriesWindow, zoomedOut } from './series-window.ts'
 
 const HOUR_MS = 3_600_000
 const now = Date.parse('2026-05-01T12:00:30.000Z')
@@ -25,4 +25,18 @@ test.each([
 
 test('a window of years shows its last 748 days', () => {
   expect(seriesWindow(days(2000), undefined, now)).toEqual({ since: days(748), until: undefined, step: '1d' })
+})
+
+test('a window is zoomed out around its middle, until it reaches the present', () => {
+  const nowMs = Date.parse('2026-01-02T00:00:00Z')
+  const out = (from: string, until?: string) => zoomedOut({ from, until }, nowMs)
+  expect(out('2026-01-01T10:00:00Z', '2026-01-01T12:00:00Z')).toEqual({
+    since: '2026-01-01T08:00:00.000Z',
+    until: '2026-01-01T14:00:00.000Z',
+  })
+  expect(out('2026-01-01T20:00:00Z', '2026-01-01T23:00:00Z')).toEqual({
+    since: '2026-01-01T17:00:00.000Z',
+    until: undefined,
+  })
+  expect(out('2026-01-01T20:00:00Z').until).toBeUndefined()
 })

@@ -27,3 +27,24 @@ export function seriesWindow(since: string | undefined, until: string | undefine
   }
   return { since, until, step: lengthMs >= 3 * HOUR_MS || ageMs > FIVE_MINUTES_KEPT_MS ? '1h' : '5m' }
 }
+
+/** The window of a page, as its URL has it. */
+export interface TimeWindow {
+  since: string | undefined
+  until: string | undefined
+}
+
+/** The window from one time to another. */
+export const windowOf = (fromMs: number, toMs: number): TimeWindow => ({
+  since: new Date(fromMs).toISOString(),
+  until: new Date(toMs).toISOString(),
+})
+
+/** Three times the window, around its middle. It has no end when it reaches the present. */
+export function zoomedOut(shown: { from: string | undefined; until: string | undefined }, nowMs: number): TimeWindow {
+  const toMs = shown.until === undefined ? nowMs : Date.parse(shown.until)
+  const fromMs = shown.from === undefined ? toMs - DAY_MS : Date.parse(shown.from)
+  const lengthMs = toMs - fromMs
+  const wide = windowOf(fromMs - lengthMs, toMs + lengthMs)
+  return toMs + lengthMs < nowMs ? wide : { ...wide, until: undefined }
+}

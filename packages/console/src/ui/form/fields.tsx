@@ -161,7 +161,7 @@ function Members({ field, path, node, onChange }: ContentProps<'object'> & { nod
 const OTHERS: Field = {
   kind: 'json',
   title: undefined,
-  description: 'Members that the schema does not name, as a JSON object',
+  description: 'Members not in the schema, as a JSON object',
   hints: [],
   isNullable: false,
 }

@@ -143,7 +143,7 @@ export function whyNoForm(schema: Schema, text: string): string | undefined {
   if (field.kind === 'json') return 'the schema has no form: it allows several forms, any members, or too many'
   try {
     const node = nodeIn(text)
-    if (!canShow(field, node)) return 'the value is not of the type that the schema asks for'
+    if (!canShow(field, node)) return 'the value does not have the type that the schema requires'
     if (countFields({ schema, root: schema, depth: 0 }, node) > FIELDS_MAX)
       return `the form would have more than ${FIELDS_MAX} fields`
   } catch {

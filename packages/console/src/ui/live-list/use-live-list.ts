@@ -15,8 +15,8 @@ import {
   readPage,
   usePages,
 } from '../../data/queries.ts'
-import { currentLive } from '../../live/link.ts'
 import type { ListTopic } from '../../live/messages.ts'
+import { currentLive } from '../../live/state.ts'
 import { type Batch, useTopic } from '../../live/use-live.ts'
 import { keepKnown, newestAt, type Pages, replaceRows } from './pages.ts'
 

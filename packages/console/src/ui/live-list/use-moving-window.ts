@@ -4,6 +4,7 @@ import { useMemo, useState } from 'react'
 import { type OperationId, renew } from '../../data/queries.ts'
 import { engineNow } from '../../data/time/clock.ts'
 import { sinceParam } from '../../data/time/window.ts'
+import { useUtc } from '../../data/time/zone.ts'
 import { type RenewalOptions, useRenewal } from './use-renewal.ts'
 
 export interface MovingWindowOptions extends RenewalOptions {
@@ -16,8 +17,9 @@ export interface MovingWindowOptions extends RenewalOptions {
 /** The start of the window: anew when the URL changes, and with each renewal. */
 export function useMovingWindow(since: string, { windowed, others, ...options }: MovingWindowOptions) {
   const [renewals, setRenewals] = useState(0)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a renewal moves the window.
-  const from = useMemo(() => sinceParam(since, engineNow()), [since, renewals])
+  const isUtc = useUtc()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a renewal moves the window, and the zone moves days.
+  const from = useMemo(() => sinceParam(since, engineNow()), [since, renewals, isUtc])
   useRenewal(() => {
     // With another start the reads of the window have another input, and are made for that.
     const hasMoved = sinceParam(since, engineNow()) !== from

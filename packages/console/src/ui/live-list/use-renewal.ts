@@ -2,7 +2,7 @@
 // moves, while paused and in hidden tabs nothing is read: a read that was due meanwhile is made when that ends.
 
 import { useEffect, useRef } from 'react'
-import { currentLive, onLive } from '../../live/link.ts'
+import { currentLive, onLive } from '../../live/state.ts'
 import { useTopic } from '../../live/use-live.ts'
 import { Renewal } from './renewal.ts'
 

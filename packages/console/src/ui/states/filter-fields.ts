@@ -1,7 +1,9 @@
-// The filters of pages about workflows: the fields for a workflow and its app, and the filters of the URL that hold.
+// The filters that pages share: a workflow and its app, the window, and the filters of the URL that hold.
 
+import { createElement } from 'react'
 import { useRead } from '../../data/queries.ts'
 import type { FilterField } from '../filter-bar.tsx'
+import RangePicker from '../range/range-picker.tsx'
 import type { ActiveFilter } from './empty.tsx'
 
 type Get<Name extends string> = (name: Name) => string | undefined
@@ -28,9 +30,38 @@ export function useWorkflowFields(get: Get<'workflow' | 'app'>, set: Set<'workfl
   ]
 }
 
-/** The field for the end of a window, which only a link sets. */
-export function untilField(value: string | undefined, onChange: FilterField['onChange']): FilterField[] {
-  return value === undefined ? [] : [{ name: 'until', label: 'Until', value, onChange }]
+/** The windows that pages offer. */
+export const WINDOWS = ['1h', '24h', '7d', '30d'] as const
+
+interface WindowOfPage {
+  since: string | undefined
+  until: string | undefined
+  /** Whether the page always has a beginning. */
+  isRequired?: boolean
+}
+
+/** The window of a page: its beginning, which makes it last until now, and behind it the time range, which sets both. */
+export function windowFields(
+  { since, until, isRequired = false }: WindowOfPage,
+  set: Set<'since' | 'until'>,
+): FilterField[] {
+  return [
+    {
+      name: 'since',
+      label: 'Since',
+      value: since,
+      choices: WINDOWS,
+      isRequired,
+      onChange: since => set({ since, until: undefined }),
+    },
+    {
+      name: 'until',
+      label: 'Until',
+      value: until,
+      onChange: until => set({ until }),
+      control: createElement(RangePicker),
+    },
+  ]
 }
 
 /** The filters of these parameters that hold, each with the way to drop it. */

@@ -8,6 +8,7 @@ import { type ActiveFilter, FilteredEmpty } from '../states/empty.tsx'
 import { Loaded } from '../states/loaded.tsx'
 import styles from './data-table.module.css'
 import { ListTable, type ListTableProps } from './list-table.tsx'
+import { WholeRows } from './whole-rows.tsx'
 
 /** The part of a query in pages that is read here. */
 interface PagedQuery<Page> {
@@ -31,13 +32,15 @@ export interface PagedTableProps<Row, Page>
   what?: string
   /** Shown when there never was a row. */
   empty: ReactNode
+  /** Whether rows are as high as their texts, where the list is short and read to its end. */
+  isWhole?: boolean
 }
 
 /** Rows that are read by scrolling; more are read when asked. */
 const ROWS_MAX = 5000
 
 export function PagedTable<Row, Page extends object>(props: PagedTableProps<Row, Page>) {
-  const { query, rowsOf = itemsOf, filters = [], what = 'rows', empty, ...table } = props
+  const { query, rowsOf = itemsOf, filters = [], what = 'rows', empty, isWhole = false, ...table } = props
   return (
     <Loaded query={query}>
       {({ pages }) => {
@@ -45,13 +48,15 @@ export function PagedTable<Row, Page extends object>(props: PagedTableProps<Row,
         if (rows.length > 0 || query.hasNextPage)
           return (
             <>
-              <ListTable
-                {...table}
-                rows={rows}
-                hasMore={query.hasNextPage && rows.length < ROWS_MAX}
-                isLoadingMore={query.isFetchingNextPage}
-                onMore={() => void query.fetchNextPage()}
-              />
+              <WholeRows count={isWhole && !query.hasNextPage ? rows.length : Number.POSITIVE_INFINITY}>
+                <ListTable
+                  {...table}
+                  rows={rows}
+                  hasMore={query.hasNextPage && rows.length < ROWS_MAX}
+                  isLoadingMore={query.isFetchingNextPage}
+                  onMore={() => void query.fetchNextPage()}
+                />
+              </WholeRows>
               {query.hasNextPage && rows.length >= ROWS_MAX && <GoOn count={rows.length} what={what} query={query} />}
             </>
           )

@@ -2,6 +2,7 @@
 // not when another row has the keys.
 
 import { memo, type PointerEvent, useEffect, useRef } from 'react'
+import { useUtc } from '../../data/time/zone.ts'
 import styles from './data-table.module.css'
 import type { Column } from './table-props.ts'
 
@@ -35,6 +36,8 @@ export interface RowProps<Row> {
 }
 
 function Row<Row>(props: RowProps<Row>) {
+  // Cells show times.
+  useUtc()
   const { row, name, index, columns, isActive, isSelected, canOpen, canPeek, hasMenuButton, on } = props
   const open = (target: EventTarget) => {
     // Links, buttons and boxes inside the row have clicks of their own; so has text that is being selected.

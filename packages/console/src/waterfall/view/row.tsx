@@ -109,7 +109,7 @@ function FoldLabel({ row }: { row: Extract<Row, { kind: 'fold' }> }) {
   const { fold } = row
   return (
     <>
-      <span className={css.text}>
+      <span className={css.text} title={cutText(fold.label, 200)}>
         <Visible text={cutText(fold.label, 200)} />
       </span>
       <span className={css.count}>{fold.bars.length}</span>

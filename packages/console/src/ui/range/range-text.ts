@@ -1,0 +1,31 @@
+// The texts of a time range: that of its button, and those of its fields. Pure, but for the zone that is chosen.
+
+import { startOf } from '../../data/time/window.ts'
+import { textIn } from '../../data/time/zone.ts'
+
+/** Ranges up to now, by the `since` of the URL; yesterday alone has an end. */
+export const PRESETS: readonly { label: string; since: string; until?: string }[] = [
+  { label: '15 minutes', since: '15m' },
+  { label: '1 hour', since: '1h' },
+  { label: '24 hours', since: '24h' },
+  { label: '7 days', since: '7d' },
+  { label: '30 days', since: '30d' },
+  { label: 'Today', since: 'today' },
+  { label: 'Yesterday', since: 'yesterday', until: 'today' },
+]
+
+/** The value of a `datetime-local` field for a time of the URL: with seconds where it has some. Empty for none. */
+export function fieldText(value: string | undefined, nowMs: number): string {
+  const atMs = value === undefined ? undefined : startOf(value, nowMs)
+  if (atMs === undefined) return ''
+  return textIn(atMs).slice(0, 19).replace(' ', 'T').replace(/:00$/, '')
+}
+
+/** Why a range cannot be: a field is no time, or its end is not after its beginning. */
+export function rangeFault(since: string | undefined, until: string | undefined, nowMs: number): string | undefined {
+  const [from, to = nowMs] = [since, until].map(value => (value === undefined ? undefined : startOf(value, nowMs)))
+  if (since !== undefined && from === undefined) return 'From is not a time'
+  if (from !== undefined && until !== undefined && from >= to) return 'From must be before To'
+  if (from !== undefined && from > nowMs) return 'From must be in the past'
+  return undefined
+}
