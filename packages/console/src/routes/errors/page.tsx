@@ -4,8 +4,6 @@ import type { Calls, Page as PageOf } from '@perdure/client'
 import { cutText } from '@perdure/protocol/portable'
 import { type ReactNode, useMemo, useState } from 'react'
 import { renew, usePages, useRead } from '../../data/queries.ts'
-import { engineNow } from '../../data/time/clock.ts'
-import { sinceParam } from '../../data/time/window.ts'
 import { Link, useNavigate, usePage, useQuery } from '../../router/router.tsx'
 import { useSession, whyNoNewRun } from '../../session/session.ts'
 import { CountSpark } from '../../ui/chart/count-spark.tsx'
@@ -13,14 +11,16 @@ import { Facts } from '../../ui/facts.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
 import { useRenewal } from '../../ui/live-list/use-renewal.ts'
 import { Moment } from '../../ui/moment.tsx'
+import { useTime } from '../../ui/range/use-time.ts'
 import { Empty, FilteredEmpty } from '../../ui/states/empty.tsx'
-import { activeFilters, untilField, useWorkflowFields } from '../../ui/states/filter-fields.ts'
+import { activeFilters, useWorkflowFields, windowFields } from '../../ui/states/filter-fields.ts'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
 import { ListTable, type Look } from '../../ui/table/list-table.tsx'
 import { PagedTable } from '../../ui/table/paged-table.tsx'
 import { PeekPart } from '../../ui/table/peek-panel.tsx'
+import { WholeRows } from '../../ui/table/whole-rows.tsx'
 import { Visible } from '../../ui/visible.tsx'
 import { kindWords, shortName } from '../../ui/visible-text.ts'
 import { ErrorText } from '../run/model/error-text.tsx'
@@ -28,6 +28,7 @@ import { DEFAULT_COLUMNS, type Run, runColumns } from '../runs/columns.tsx'
 import css from './errors.module.css'
 import { type Ended, type GroupAction, GroupActions, GroupDialog, groupMenu } from './group-actions.tsx'
 import { ranWords, runnersText, runnerWords } from './runners.ts'
+import { isState, STATES, StateActions, StateText, useStateMenu } from './states.tsx'
 
 type Group = Calls['listErrors']['reply'][number]
 
@@ -40,7 +41,6 @@ const GROUPS_READ = 200
 const RUNNERS = 10
 /** From a change of a run to the next read of the groups. */
 const RENEWAL_MS = 10_000
-const WINDOWS = ['1h', '24h', '7d', '30d']
 /** The window of a page whose URL has none: a link from the list names the list's. A link to a group from elsewhere may be older than a day. */
 const WINDOW_OF_LIST = '24h'
 const WINDOW_OF_GROUP = '30d'
@@ -79,10 +79,24 @@ const COLUMNS: readonly Column<Group>[] = [
   { id: 'last', header: 'Last seen', width: '112px', align: 'end', render: ({ lastAt }) => <Moment at={lastAt} /> },
 ]
 
+const STATE_COLUMN: Column<Group> = {
+  id: 'state',
+  header: 'State',
+  width: '172px',
+  render: group => <StateText of={group} />,
+}
+
+/** The column of states is there where a group has one. */
+const columnsOf = (rows: readonly Group[]) =>
+  rows.some(({ stateSetAt }) => stateSetAt !== undefined)
+    ? [...COLUMNS.slice(0, 2), STATE_COLUMN, ...COLUMNS.slice(2)]
+    : COLUMNS
+
 export default function ErrorsPage() {
   const { params } = usePage()
   const { groups, bar, filters, window, ended } = useGroups(params.fingerprint !== undefined)
   const navigate = useNavigate()
+  const stateMenu = useStateMenu()
   const refused = whyNoNewRun(useSession())
   const [chosen, setChosen] = useState<{ action: GroupAction; fingerprint: string }>()
   if (params.fingerprint !== undefined)
@@ -95,26 +109,31 @@ export default function ErrorsPage() {
           {rows =>
             rows.length > 0 ? (
               <>
-                <ListTable
-                  label="Error groups"
-                  look={lookAt}
-                  columns={COLUMNS}
-                  rows={rows}
-                  keyOf={({ fingerprint }) => fingerprint}
-                  onOpen={({ fingerprint }) => navigate({ to: 'errorGroup', params: { fingerprint }, query: window })}
-                  menuOf={({ fingerprint }) => groupMenu(refused, action => setChosen({ action, fingerprint }))}
-                />
+                <WholeRows count={rows.length}>
+                  <ListTable
+                    label="Error groups"
+                    look={lookAt}
+                    columns={columnsOf(rows)}
+                    rows={rows}
+                    keyOf={({ fingerprint }) => fingerprint}
+                    onOpen={({ fingerprint }) => navigate({ to: 'errorGroup', params: { fingerprint }, query: window })}
+                    menuOf={group => [
+                      ...stateMenu(group),
+                      ...groupMenu(refused, action => setChosen({ action, fingerprint: group.fingerprint })),
+                    ]}
+                  />
+                </WholeRows>
                 {rows.length >= GROUPS_READ && (
                   <p className={css.note}>Showing the {GROUPS_READ} groups with the most runs; there may be more.</p>
                 )}
               </>
             ) : filters.length > 0 ? (
-              <FilteredEmpty what="failed runs" filters={filters} />
+              <FilteredEmpty what="errors" filters={filters} />
             ) : (
-              <Empty title={`No run has failed within ${window.since}`}>
+              <Empty title={`No open errors within ${window.since}`}>
                 <p>
-                  Failed runs appear here, grouped by workflow, step and message. Numbers, ids and names in messages are
-                  ignored.
+                  Failed runs appear here, grouped by workflow, step, message and the code that threw the error.
+                  Numbers, ids and names in messages are ignored.
                 </p>
               </Empty>
             )
@@ -135,28 +154,32 @@ function useGroups(isOfOne: boolean) {
     get('since') ?? (isOfOne ? WINDOW_OF_GROUP : WINDOW_OF_LIST),
   ]
   const until = get('until')
-  // A relative window begins anew only when the URL changes.
-  const from = useMemo(() => sinceParam(since, engineNow()), [since])
-  const end = useMemo(() => sinceParam(until, engineNow()), [until])
-  const scope = { app, workflow, since: from, until: end }
+  const asked = get('state')
+  const state = isState(asked) ? asked : 'open'
+  const [from, end] = [useTime(since), useTime(until)]
+  const scope = { app, workflow, since: from, until: end, ...(isOfOne ? {} : { state }) }
   const groups = useRead('listErrors', { ...scope, trend: TREND_SPANS, runners: RUNNERS, limit: GROUPS_READ })
   useRenewal(() => renew('listErrors'), { afterMs: RENEWAL_MS })
   const fields = useWorkflowFields(get, set)
-  const filters = activeFilters(['app', 'workflow', 'since', 'until'], get, set)
+  const filters = activeFilters(['state', 'app', 'workflow', 'since', 'until'], get, set)
   const bar = (
     <FilterBar
       label="Filter errors"
       fields={[
-        ...(isOfOne ? [] : fields),
-        {
-          name: 'since',
-          label: 'Since',
-          value: since,
-          choices: WINDOWS,
-          isRequired: true,
-          onChange: since => set({ since, until: undefined }),
-        },
-        ...untilField(until, until => set({ until })),
+        ...(isOfOne
+          ? []
+          : [
+              {
+                name: 'state',
+                label: 'State',
+                value: state,
+                choices: STATES,
+                isRequired: true,
+                onChange: (state: string | undefined) => set({ state: state === 'open' ? undefined : state }),
+              },
+              ...fields,
+            ]),
+        ...windowFields({ since, until, isRequired: true }, set),
       ]}
     />
   )
@@ -172,9 +195,9 @@ const endedIn = (since: string | undefined, until: string | undefined): Ended =>
 function Message({ group: { message, code, fingerprint } }: { group: Group }) {
   const [get] = useQuery('errors')
   const query = { since: get('since') ?? WINDOW_OF_LIST, until: get('until') }
-  const text = cutText(message, MESSAGE_MAX)
+  const text = cutText(message, MESSAGE_MAX, '…')
   return (
-    <span title={text}>
+    <span className={css.message} title={text}>
       <Link target={{ to: 'errorGroup', params: { fingerprint }, query }}>
         <Visible text={text} />
       </Link>{' '}
@@ -239,9 +262,10 @@ function GroupPage({ fingerprint, groups, bar, window, ended }: GroupPageProps) 
   )
   return (
     <Page
-      title={group ? cutText(group.message, 160) : `Error ${fingerprint}`}
+      title={group ? cutText(group.message, 160, '…') : `Error ${fingerprint}`}
       actions={
         <>
+          {group && <StateActions of={group} />}
           <GroupActions fingerprint={fingerprint} ended={ended} />
           <Link
             target={{
@@ -289,6 +313,7 @@ function GroupFacts({ of: group }: { of: Group }) {
               {group.workflow}
             </Link>,
           ],
+          ['State', group.stateSetAt === undefined ? 'open' : <StateText key="s" of={group} />],
           ['App', group.app],
           ['Kind', group.kind && 'on-failure runs'],
           ['Step', group.stepName],

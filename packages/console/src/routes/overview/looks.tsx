@@ -57,7 +57,7 @@ export function errorLooks(
           <Link target={{ to: 'errors', query }}>
             {runs}
             {orMore} {runs === 1 ? 'run' : 'runs'} failed in {groups.length}
-            {orMore} {groups.length === 1 ? 'group' : 'groups'}
+            {orMore} open {groups.length === 1 ? 'group' : 'groups'}
           </Link>
           {fresh.length > 0 && `, ${fresh.length} new`}
         </>
@@ -69,7 +69,7 @@ export function errorLooks(
         <>
           <Status status="failed" word={String(count)} />{' '}
           <Link target={{ to: 'errorGroup', params: { fingerprint }, query }} title={message}>
-            {cutText(message, 100)}
+            {cutText(message, 100, '…')}
           </Link>{' '}
           <span className={css.mute}>
             {workflow}
@@ -94,7 +94,7 @@ export function pausedLooks(facets: Calls['getRunFacets']['reply'] | undefined):
         </Link>{' '}
         {waiting === 'failure'
           ? `after a failure: all retries failed. Resume ${runs === 1 ? 'it' : 'them'} to continue`
-          : `beyond a budget. Raise its limit to continue`}
+          : `over budget. Raise its limit to continue`}
       </>
     )
     return [{ key: `paused ${waiting}`, sentence }]
@@ -227,7 +227,8 @@ export function heldEngineLooks(engines: readonly Calls['listEngines']['reply'][
   if (!engines.some(({ held }) => held)) return []
   const sentence = (
     <>
-      <Link target={{ to: 'engine' }}>An engine</Link> is held: nothing is claimed, fired or delivered until its release
+      <Link target={{ to: 'engine' }}>An engine</Link> is held: nothing is claimed, fired or delivered until it is
+      released
     </>
   )
   return [{ key: 'held', sentence }]

@@ -40,7 +40,7 @@ const isCut = (rows: readonly unknown[] | undefined) => rows?.length === READ_MA
 
 /** Reads what happened in the window. */
 function usePast({ window: { until }, from }: LookWindow) {
-  const errors = useRead('listErrors', { since: from, until, limit: READ_MAX })
+  const errors = useRead('listErrors', { state: 'open', since: from, until, limit: READ_MAX })
   const deliveries = usePages('listWebhookDeliveries', { status: 'exhausted', since: from, until, limit: 100 })
   const missed = usePages('listSchedules', { sort: 'missed', limit: MISSED_READ })
   return { errors, deliveries, 'missed schedules': missed }
@@ -56,7 +56,7 @@ function LooksOfThen(props: LookWindow) {
   ]
   return (
     <Panel title="Needs attention">
-      <Looks parts={past} looks={looks} none="Nothing. No runs failed and no deliveries gave up in this window." />
+      <Looks parts={past} looks={looks} none="Nothing. No open errors, and no deliveries gave up in this window." />
       <p className={`${css.mute} ${css.sentences} ${css.note}`}>
         Limits, runners, schedules and lanes have no history: <Link target={{ to: 'overview' }}>show them now</Link>.
       </p>
@@ -102,7 +102,7 @@ function LooksOfNow(props: LookWindow) {
   ]
   return (
     <Panel title="Needs attention">
-      <Looks parts={parts} looks={looks} none="Nothing. No failed runs, no silent runners, nothing late." />
+      <Looks parts={parts} looks={looks} none="Nothing. No open errors, no silent runners, nothing late." />
     </Panel>
   )
 }

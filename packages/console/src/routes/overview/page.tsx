@@ -6,24 +6,28 @@ import { useMemo, useState } from 'react'
 import { itemsOf, renew, usePages, useRead } from '../../data/queries.ts'
 import { engineNow, useNow } from '../../data/time/clock.ts'
 import { sinceParam } from '../../data/time/window.ts'
+import { useUtc } from '../../data/time/zone.ts'
 import { Link, useNavigate, useQuery } from '../../router/router.tsx'
 import { Button } from '../../ui/button.tsx'
 import { RunChart } from '../../ui/chart/run-chart.tsx'
-import { seriesWindow } from '../../ui/chart/series-window.ts'
+import { seriesWindow, type TimeWindow, windowOf, zoomedOut } from '../../ui/chart/series-window.ts'
+import { ZoomActions } from '../../ui/chart/zoom.tsx'
 import { useRenewal } from '../../ui/live-list/use-renewal.ts'
 import { Moment } from '../../ui/moment.tsx'
+import RangePicker from '../../ui/range/range-picker.tsx'
+import { useTime } from '../../ui/range/use-time.ts'
 import { Empty } from '../../ui/states/empty.tsx'
+import { WINDOWS } from '../../ui/states/filter-fields.ts'
 import { FirstRun } from '../../ui/states/first-run.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import { Status } from '../../ui/status.tsx'
-import { isMoment, localTime } from '../../ui/time.ts'
+import { isMoment } from '../../ui/time.ts'
 import { NeedsAttention, SOONEST } from './needs-attention.tsx'
 import css from './overview.module.css'
 import { nextFires } from './upcoming.ts'
 import { Workflows } from './workflows.tsx'
 
-const WINDOWS = ['1h', '24h', '7d', '30d'] as const
 const DEFAULT_WINDOW = '24h'
 const SHOWN = 5
 /** From a change of a run to the next read. */
@@ -32,7 +36,7 @@ const RENEWAL_MS = 10_000
 export default function OverviewPage() {
   const [get, set] = useQuery('overview')
   const since = get('since') ?? DEFAULT_WINDOW
-  const until = momentOf(get('until'))
+  const until = momentOf(useTime(get('until')))
   const from = useWindow(since)
   return (
     <Page
@@ -49,15 +53,11 @@ export default function OverviewPage() {
               {window}
             </Button>
           ))}
-          {until !== undefined && (
-            <Button kind="bare" title="Show up to now" onClick={() => set({ until: undefined })}>
-              until {localTime(Date.parse(until)).slice(0, 16)} ×
-            </Button>
-          )}
+          <RangePicker showsSince={!(WINDOWS as readonly string[]).includes(since)} />
         </>
       }
     >
-      <Series from={from} until={until} />
+      <Series from={from} until={until} onWindow={set} />
       <div className={css.sides}>
         <NeedsAttention window={{ since, until }} from={from} />
         <InFlight isPinned={until !== undefined} />
@@ -81,25 +81,42 @@ function useWindow(since: string): string | undefined {
     },
     { afterMs: RENEWAL_MS },
   )
-  return useMemo(() => sinceParam(since, nowMs), [since, nowMs])
+  const isUtc = useUtc()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: days begin at other times in the other zone.
+  return useMemo(() => sinceParam(since, nowMs), [since, nowMs, isUtc])
 }
 
-function Series({ from, until }: { from: string | undefined; until: string | undefined }) {
+interface SeriesProps {
+  from: string | undefined
+  until: string | undefined
+  onWindow(window: TimeWindow): void
+}
+
+function Series({ from, until, onWindow }: SeriesProps) {
   const navigate = useNavigate()
   const now = useNow()
   const series = useRead('getRunSeries', seriesWindow(from, until, now))
-  const choose = (fromMs: number, toMs: number) =>
-    navigate({ to: 'runs', query: { since: new Date(fromMs).toISOString(), until: new Date(toMs).toISOString() } })
+  const zoomOut = () => onWindow(zoomedOut({ from, until }, now))
   return (
-    <Panel title="Runs">
+    <Panel
+      title="Runs"
+      actions={<ZoomActions isZoomed={until !== undefined} onZoomOut={zoomOut} runs={{ since: from, until }} />}
+    >
       <Loaded query={series} rows={4}>
         {points =>
           points.every(
             ({ started, succeeded, failed, cancelled }) => started + succeeded + failed + cancelled === 0,
           ) ? (
-            <NoRunYet />
+            <NoRuns isPinned={until !== undefined} />
           ) : (
-            <RunChart label="Runs over time" points={points} nowMs={now} onChoose={choose} />
+            <RunChart
+              label="Runs over time"
+              points={points}
+              nowMs={now}
+              onChoose={(fromMs, toMs) => navigate({ to: 'runs', query: windowOf(fromMs, toMs) })}
+              onZoom={(fromMs, toMs) => onWindow(windowOf(fromMs, toMs))}
+              onZoomOut={zoomOut}
+            />
           )
         }
       </Loaded>
@@ -107,11 +124,16 @@ function Series({ from, until }: { from: string | undefined; until: string | und
   )
 }
 
-function NoRunYet() {
+/** `isPinned`: a window of the past, in which no command can make a run. */
+function NoRuns({ isPinned }: { isPinned: boolean }) {
   return (
     <Empty title="No runs in this window">
-      <p>These commands create one: a project with a runner, and an event that starts its workflow.</p>
-      <FirstRun />
+      {!isPinned && (
+        <>
+          <p>These commands create one: a project with a runner, and an event that starts its workflow.</p>
+          <FirstRun />
+        </>
+      )}
     </Empty>
   )
 }
@@ -164,7 +186,7 @@ function Kinds({ of, status, isInmost }: { of: readonly Wait[]; status: string; 
       <li key={waiting} className={isInmost ? css.inmost : css.inner}>
         <Link target={{ to: 'runs', query: { status, waiting } }}>
           {String(runs)}{' '}
-          {waiting === 'failure' ? 'after a failure' : waiting === 'budget' ? 'beyond a budget' : `for ${waiting}`}
+          {waiting === 'failure' ? 'after a failure' : waiting === 'budget' ? 'over budget' : `for ${waiting}`}
         </Link>
       </li>
     ))

@@ -6,7 +6,7 @@ import { durationText } from '../../ui/duration.ts'
 import { Moment } from '../../ui/moment.tsx'
 import { clockText, exactTime } from '../../ui/time.ts'
 import { shortName } from '../../ui/visible-text.ts'
-import { causeWords, countWords } from '../schedules/gap-words.ts'
+import { causeWords, countWords } from '../schedules/words.ts'
 import { type Look, type LookWindow, shortened } from './looks.tsx'
 
 const LATE_MS = 60_000

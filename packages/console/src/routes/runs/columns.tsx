@@ -8,7 +8,9 @@ import { coarse, durationText, inWords } from '../../ui/duration.ts'
 import { Status } from '../../ui/status.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
 import { exactTime } from '../../ui/time.ts'
+import { useVeil } from '../../ui/veil.ts'
 import { kindWords } from '../../ui/visible-text.ts'
+import { attributeKeys } from './attribute-keys.ts'
 import { progressOf } from './live-progress.ts'
 import styles from './runs.module.css'
 
@@ -94,7 +96,27 @@ export function runColumns(shown: readonly string[], sorting: Sorting, longMs: n
     },
     { id: 'pin', header: 'Pinned to', width: '120px', isSecondary: true, render: run => run.runner ?? '' },
   ]
-  return all.filter(({ id }) => !(OPTIONAL_COLUMNS as readonly string[]).includes(id) || shown.includes(id))
+  return [
+    ...all.filter(({ id }) => !(OPTIONAL_COLUMNS as readonly string[]).includes(id) || shown.includes(id)),
+    // In cards the head of a column stands before what is aligned to the end.
+    ...attributeKeys(shown).map(
+      (key): Column<Run> => ({
+        id: `@${key}`,
+        header: key,
+        width: '112px',
+        align: 'end',
+        render: run => <Attribute value={run.attributes?.[key]} />,
+      }),
+    ),
+  ]
+}
+
+/** Attributes may be parts of the input, and are hidden with it. */
+function Attribute({ value }: { value: unknown }) {
+  const { isHidden } = useVeil()
+  if (value === undefined) return null
+  const text = isHidden ? '•••' : String(value)
+  return <span title={text}>{text}</span>
 }
 
 /** The prefix and the last characters, which differ. */
@@ -125,7 +147,7 @@ function Trigger({ run: { eventName, cron, replayOf, parentRunId, startedBy, kin
 function atText({ waitingFor, currentStepName, error, status, position, finishedAt }: Run, nowMs: number): string {
   if (status === 'failed') return error?.message ?? ''
   if (!waitingFor) return (finishedAt === undefined && currentStepName) || ''
-  const { kind, until, eventName, childRunId, runId, key } = waitingFor
+  const { kind, until, eventName, childRunId, runId, key, name } = waitingFor
   const left = until && durationText(Math.max(0, Date.parse(until) - nowMs))
   const ahead =
     position === undefined || status !== 'queued' ? '' : position ? `, ${position} ahead` : ', next in queue'
@@ -140,8 +162,9 @@ function atText({ waitingFor, currentStepName, error, status, position, finished
     runner: 'no runner available',
     concurrency: `slot${place}`,
     throttle: kind + place,
+    limit: `limit ${name}${place}`,
     failure: waitingFor.error ?? 'paused after a failure',
-    budget: `beyond the budget of ${waitingFor.runId?.slice(-8)}: ${waitingFor.spent} of ${waitingFor.limit} ${waitingFor.name}`,
+    budget: `over the budget of ${waitingFor.runId?.slice(-8)}: ${waitingFor.spent} of ${waitingFor.limit} ${name}`,
   }
   return texts[kind] ?? kind.replace('-', ' ')
 }

@@ -35,6 +35,7 @@ const UNCOUNTED = {
   type: 'type',
   error: 'error',
   parent: 'parent',
+  root: 'root runs',
   bulk: 'bulk job',
   key: 'key',
   attribute: 'attribute',

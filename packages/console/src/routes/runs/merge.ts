@@ -1,7 +1,7 @@
 // Brings frames of the stream into the pages of the list. Pure: rows are replaced, never moved.
 
 import type { Item } from '../../data/queries.ts'
-import type { LiveFrame } from '../../live/use-live.ts'
+import type { Batch, LiveFrame } from '../../live/use-live.ts'
 import { type Pages as PagesOf, replaceRows } from '../../ui/live-list/pages.ts'
 
 /** Whether the filter is the name, or its beginning and a star. */
@@ -91,6 +91,7 @@ const NOT_IN_FRAMES = [
   'waitingFor',
   'error',
   'parentRunId',
+  'root',
   'bulkId',
   'endedSince',
   'endedUntil',
@@ -134,4 +135,19 @@ export function isNew({ runId, ...frame }: LiveFrame, newest: Newest, filters: F
   const id = String(runId)
   if (id.startsWith(OWN_ID) && newest.id !== '') return id > newest.id
   return frame.startedAt === undefined || String(frame.startedAt) > newest.createdAt
+}
+
+/** Brings a batch into the list of the input: its rows, the new runs that belong to it, and whether it must be read again. */
+export function mergeBatch(
+  pages: Pages,
+  { frames, isSampled }: Batch,
+  input: FrameFilters & Parameters<typeof needsRead>[0],
+): { pages: Pages; added: readonly string[]; isOld: boolean } {
+  const merged = merge(pages, frames, { isSampled })
+  const newest = newestOf(pages)
+  const added = merged.unknown.filter(frame => isNew(frame, newest, input)).map(({ runId }) => String(runId))
+  const isOld = movesQueues(pages, frames)
+  return needsRead(input)
+    ? { pages: merged.pages, added: [], isOld: isOld || added.length > 0 }
+    : { pages: merged.pages, added, isOld }
 }

@@ -2,6 +2,7 @@
 
 import { lazy, Suspense, useDeferredValue, useMemo, useState } from 'react'
 import { engineNow } from '../../data/time/clock.ts'
+import { useUtc } from '../../data/time/zone.ts'
 import { useKeys } from '../../keys/keys.ts'
 import { useLive } from '../../live/use-live.ts'
 import { currentLocation, keep, kept } from '../../router/history.ts'
@@ -13,6 +14,7 @@ import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import { DataTable } from '../../ui/table/data-table.tsx'
 import { usePeek } from '../../ui/table/use-peek.ts'
+import { attributeKeys } from './attribute-keys.ts'
 import { FilterBox, type GetFilter, type SetFilters } from './box/filter-box.tsx'
 import { type Run, runColumns, type SortKey } from './columns.tsx'
 import { useLook } from './look.ts'
@@ -21,6 +23,7 @@ import styles from './runs.module.css'
 import { useRunList } from './use-run-list.ts'
 import { ViewMenu } from './view-menu.tsx'
 
+const AttributeFacets = lazy(() => import('./attribute-facets.tsx'))
 const Facets = lazy(() => import('./facets.tsx'))
 const GoOn = lazy(() => import('./go-on.tsx'))
 const Nothing = lazy(() => import('./no-runs.tsx'))
@@ -43,6 +46,7 @@ export default function RunsPage() {
     isHeld: isPaused || isSorted || selected.size > 0,
   })
   const look = useLook(get, set)
+  const keys = attributeKeys(look.columns)
   const columns = useColumns({ runs, shown: look.columns, reports }, get, set)
   const showsFacets = useRoomForFacets(query.data !== undefined)
   const [menu, setMenu] = useState<{ run: Run; anchor: HTMLElement }>()
@@ -56,6 +60,7 @@ export default function RunsPage() {
   return (
     <Page title="Runs" actions={<ViewMenu look={look} input={input} />}>
       <FilterBox get={get} set={set} />
+      <Suspense>{keys.length > 0 && <AttributeFacets {...{ keys, runs, get, set }} />}</Suspense>
       <div className={styles.beside}>
         {showsFacets && (
           <Suspense>
@@ -128,11 +133,13 @@ function NoRuns(props: { get: GetFilter; set: SetFilters }) {
 
 /** The read of the list. A relative window begins anew when the URL changes, and stays as it was on the way back. */
 function useInput(get: Query[0]): ListInput {
+  const isUtc = useUtc()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: days begin at other times in the other zone.
   return useMemo(() => {
     const nowMs = (currentLocation().cause === 'back' ? kept<number>('now') : undefined) ?? engineNow()
     keep('now', nowMs)
     return listInput(get, nowMs)
-  }, [get])
+  }, [get, isUtc])
 }
 
 interface Shown {

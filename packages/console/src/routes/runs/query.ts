@@ -28,6 +28,7 @@ export function listInput(get: Get, now = engineNow()): ListInput {
     waitingFor: get('waiting'),
     error: get('error'),
     parentRunId: get('parent'),
+    root: get('root') === 'true' || get('root'),
     bulkId: get('bulk'),
     key: get('key'),
     attribute: get('attribute')?.split(VALUE_BREAK),

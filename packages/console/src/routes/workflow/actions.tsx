@@ -91,7 +91,7 @@ function DeleteDialog({ app, name, onClose }: { app: string; name: string; onClo
       </p>
       <label>
         <input type="checkbox" checked={force} onChange={event => setForce(event.target.checked)} /> Even while a live
-        runner serves it: the runner loses it until it registers another definition
+        runner serves it: it stays deleted until a runner registers another definition
       </label>
     </Confirm>
   )

@@ -9,7 +9,8 @@ import { DurationChart } from '../../ui/chart/duration-chart.tsx'
 import type { ChartLine } from '../../ui/chart/frame.tsx'
 import type { ChartMark } from '../../ui/chart/marks.tsx'
 import { RunChart } from '../../ui/chart/run-chart.tsx'
-import { seriesWindow } from '../../ui/chart/series-window.ts'
+import { seriesWindow, type TimeWindow, windowOf, zoomedOut } from '../../ui/chart/series-window.ts'
+import { ZoomActions } from '../../ui/chart/zoom.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Panel } from '../../ui/states/page.tsx'
 
@@ -29,20 +30,33 @@ export interface ChartsProps {
   until: string | undefined
   marks: readonly ChartMark[]
   onMark(mark: ChartMark): void
+  /** A part of the time was chosen, or more of it. */
+  onWindow(window: TimeWindow): void
 }
 
-export function Charts({ app, workflow, from, until, marks, onMark }: ChartsProps) {
+export function Charts({ app, workflow, from, until, marks, onMark, onWindow }: ChartsProps) {
   const navigate = useNavigate()
   const nowMs = useNow()
   const series = useRead('getRunSeries', { app, workflow, ...seriesWindow(from, until, nowMs) })
-  const choose = (fromMs: number, toMs: number) =>
-    navigate({
-      to: 'runs',
-      query: { app, workflow, since: new Date(fromMs).toISOString(), until: new Date(toMs).toISOString() },
-    })
+  const zoomOut = () => onWindow(zoomedOut({ from, until }, nowMs))
+  const times = {
+    onChoose: (fromMs: number, toMs: number) =>
+      navigate({ to: 'runs', query: { app, workflow, ...windowOf(fromMs, toMs) } }),
+    onZoom: (fromMs: number, toMs: number) => onWindow(windowOf(fromMs, toMs)),
+    onZoomOut: zoomOut,
+  }
   return (
     <>
-      <Panel title="Runs over time">
+      <Panel
+        title="Runs over time"
+        actions={
+          <ZoomActions
+            isZoomed={until !== undefined}
+            onZoomOut={zoomOut}
+            runs={{ app, workflow, since: from, until }}
+          />
+        }
+      >
         <Loaded query={series} rows={4}>
           {points => (
             <RunChart
@@ -51,7 +65,7 @@ export function Charts({ app, workflow, from, until, marks, onMark }: ChartsProp
               nowMs={nowMs}
               marks={marks}
               onMark={onMark}
-              onChoose={choose}
+              {...times}
             />
           )}
         </Loaded>
@@ -66,6 +80,7 @@ export function Charts({ app, workflow, from, until, marks, onMark }: ChartsProp
               nowMs={nowMs}
               marks={marks}
               onMark={onMark}
+              {...times}
             />
           )}
         </Loaded>
@@ -80,6 +95,7 @@ export function Charts({ app, workflow, from, until, marks, onMark }: ChartsProp
               nowMs={nowMs}
               marks={marks}
               onMark={onMark}
+              {...times}
             />
           )}
         </Loaded>

@@ -51,8 +51,8 @@ export default function LimitsDialog({ of, onClose }: { of: WorkflowDefinition; 
       }
     >
       <p>
-        They count instead of the registered limits, for queued runs too, until they are removed. 0 starts nothing.
-        Without a number the registered limit counts.
+        These limits replace the registered ones, for queued runs too, until they are removed. 0 starts no runs. Leave a
+        field empty to use the registered limit.
       </p>
       {offered.map((limit, i) => (
         <p key={limit}>

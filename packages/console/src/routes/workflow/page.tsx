@@ -14,10 +14,12 @@ import { FilterBar } from '../../ui/filter-bar.tsx'
 import { JsonTree } from '../../ui/json/json-tree.tsx'
 import { type MovingWindowOptions, useMovingWindow } from '../../ui/live-list/use-moving-window.ts'
 import { Moment } from '../../ui/moment.tsx'
+import { useTime } from '../../ui/range/use-time.ts'
 import { Empty } from '../../ui/states/empty.tsx'
-import { untilField } from '../../ui/states/filter-fields.ts'
+import { windowFields } from '../../ui/states/filter-fields.ts'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
+import { byText, usePauseOfWorkflow } from '../../ui/states/pauses.ts'
 import { Status } from '../../ui/status.tsx'
 import { type Column, DataTable } from '../../ui/table/data-table.tsx'
 import { DEFAULT_COLUMNS, runColumns } from '../runs/columns.tsx'
@@ -48,7 +50,7 @@ export default function WorkflowPage() {
   const [get, set] = useQuery('workflow')
   const since = get('since') ?? '24h'
   const from = useMovingWindow(since, RENEWAL)
-  const until = get('until')
+  const until = useTime(get('until'))
   const definitions = useRead('listWorkflows', { app })
   const stats = useRead('getWorkflowStats', { app, workflow: name, since: from, until: countedUntil(until) }).data?.[0]
   const definition = definitions.data?.find(each => each.name === name)
@@ -72,20 +74,7 @@ export default function WorkflowPage() {
         </>
       }
     >
-      <FilterBar
-        label="Window"
-        fields={[
-          {
-            name: 'since',
-            label: 'Since',
-            value: since,
-            choices: ['1h', '24h', '7d', '30d'],
-            isRequired: true,
-            onChange: since => set({ since, until: undefined }),
-          },
-          ...untilField(until, until => set({ until })),
-        ]}
-      />
+      <FilterBar label="Window" fields={[...windowFields({ since, until: get('until'), isRequired: true }, set)]} />
       <Panel title="Definition">
         <Loaded query={definitions}>
           {() =>
@@ -97,6 +86,7 @@ export default function WorkflowPage() {
       <Charts
         {...{ app, from, until, marks }}
         workflow={name}
+        onWindow={set}
         onMark={({ at }) =>
           setShown(changes.some(({ now, before }) => before && now.registeredAt === at) ? at : undefined)
         }
@@ -116,11 +106,13 @@ export default function WorkflowPage() {
 }
 
 function Definition({ of }: { of: WorkflowDefinition }) {
+  const pause = usePauseOfWorkflow(of.app, of.name, of.pausedAt)
   return (
     <ul className={css.words}>
       {of.pausedAt !== undefined && (
         <li>
-          <Status status="paused" /> Paused since <Moment at={of.pausedAt} />: new runs stay queued until it is resumed.
+          <Status status="paused" /> Paused <Moment at={of.pausedAt} />
+          {byText(pause)}: new runs stay queued until it is resumed.
         </li>
       )}
       {of.limits && (
@@ -195,7 +187,7 @@ function Steps({ steps }: { steps: Stats['steps'] }) {
 
 function Errors({ scope, window: query }: { scope: Input<'listErrors'>; window: Query<'errorGroup'> }) {
   const navigate = useNavigate()
-  const groups = useRead('listErrors', scope)
+  const groups = useRead('listErrors', { ...scope, state: 'open' })
   if (groups.data?.length === 0) return null
   const columns: readonly Column<NonNullable<typeof groups.data>[number]>[] = [
     { id: 'count', header: 'Runs', width: '72px', align: 'end', render: ({ count }) => <strong>{count}</strong> },

@@ -1,7 +1,7 @@
 // Reads the box of the runs list (qualifiers.ts). Pure. What it does not understand it refuses, with the way to write it: nothing that
 // was typed is left out of a search.
 
-import { startOf } from '../../../data/time/window.ts'
+import { DAYS, startOf } from '../../../data/time/window.ts'
 import { type QueryName, VALUE_BREAK } from '../../../router/routes.ts'
 import { nearest } from '../../send-event/nearest.ts'
 import { VALUES } from './completions.ts'
@@ -97,8 +97,7 @@ function checkedValue(name: string, value: string): string {
     throw new Refusal(
       `${name}: takes one name,${isPattern} not a list. Quote a name that contains a comma, ${name}:"${value}".`,
     )
-  if (TIMES.includes(name) && startOf(value, 0) === undefined)
-    throw new Refusal(`${name}:${value} is not a time: write 30m, 24h or 7d ago, or a time such as 2026-01-31T12:00Z.`)
+  if (TIMES.includes(name)) return checkedTime(name, value)
   const words = CLOSED.includes(name) ? (VALUES[name]?.({ workflows: [], apps: [] }) ?? []) : []
   if (words.length === 0) return value
   return value
@@ -114,5 +113,16 @@ function checkedValue(name: string, value: string): string {
     .join(',')
 }
 
+/** A length, a day or a time, as the URL has it. Throws a Refusal for another text. */
+function checkedTime(name: string, value: string): string {
+  const day = value.toLowerCase()
+  if (DAYS.includes(day)) return day
+  if (startOf(value, 0) !== undefined) return value
+  const near = nearest(day, DAYS)
+  throw new Refusal(
+    `${name}:${value} is not a time: write 30m, 24h or 7d ago, today, yesterday, a day such as 2026-01-31, or a time such as 2026-01-31T12:00Z.${near ? ` Did you mean ${near}?` : ''}`,
+  )
+}
+
 /** The qualifiers of which all values are known. */
-const CLOSED = ['status', 'type', 'waiting']
+const CLOSED = ['status', 'type', 'waiting', 'root']

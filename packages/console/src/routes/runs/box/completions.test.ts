@@ -7,7 +7,7 @@ test.each([
   ['st', ['status:']],
   ['status:f', ['status:failed']],
   ['app:shop workflow:o', ['app:shop workflow:order', 'app:shop workflow:"order refund"']],
-  ['since:', ['since:1h', 'since:24h', 'since:7d', 'since:30d']],
+  ['since:', ['since:1h', 'since:24h', 'since:7d', 'since:30d', 'since:today', 'since:yesterday']],
   ['in', ['in:']],
   ['status:failed', []],
   ['unknown:x', []],

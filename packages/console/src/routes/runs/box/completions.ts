@@ -1,6 +1,7 @@
 // Completions of the box of qualifiers: names of qualifiers, and the values of the one that is being typed. Pure.
 
 import { RUN_STATUSES, WAITING_KINDS } from '@perdure/protocol/portable'
+import { DAYS } from '../../../data/time/window.ts'
 import { QUALIFIERS } from './qualifiers.ts'
 
 /** Names of the catalog. */
@@ -9,7 +10,7 @@ export interface Known {
   apps: readonly string[]
 }
 
-const WINDOWS = ['1h', '24h', '7d', '30d']
+const WINDOWS = ['1h', '24h', '7d', '30d', ...DAYS]
 const COMPLETIONS_MAX = 20
 
 /** By qualifier: its values, which completions offer. */
@@ -21,6 +22,7 @@ export const VALUES: Readonly<Record<string, (known: Known) => readonly string[]
   since: () => WINDOWS,
   until: () => WINDOWS,
   waiting: () => WAITING_KINDS,
+  root: () => ['true'],
   in: () => ['names'],
 }
 

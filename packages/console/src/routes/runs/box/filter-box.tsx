@@ -9,6 +9,7 @@ import { QUALIFIERS, writeBox } from './qualifiers.ts'
 
 // The first list waits neither for them nor for the names of workflows.
 const ReadBox = lazy(() => import('./read-box.tsx'))
+const RangePicker = lazy(() => import('../../../ui/range/range-picker.tsx'))
 const Completions = lazy(() => import('./completion-list.tsx'))
 
 type Name = QueryName<'runs'>
@@ -46,6 +47,7 @@ export function FilterBox({ get, set }: { get: GetFilter; set: SetFilters }) {
     set({ ...cleared, ...filters }, { push: true })
   }
   const status = get('status') ?? ''
+  const isRoot = get('root') === 'true'
   return (
     <div className={styles.box}>
       {/* biome-ignore lint/a11y/useSemanticElements: <search> is not known to older readers. */}
@@ -53,7 +55,7 @@ export function FilterBox({ get, set }: { get: GetFilter; set: SetFilters }) {
         <input
           ref={box}
           aria-label="Filter runs"
-          placeholder="status:failed workflow:… since:2h text"
+          placeholder="status:failed since:2h text"
           title={`${QUALIFIERS.join(': ')}: in:names text (f)`}
           spellCheck={false}
           autoComplete="off"
@@ -79,6 +81,17 @@ export function FilterBox({ get, set }: { get: GetFilter; set: SetFilters }) {
           </Button>
         ))}
       </fieldset>
+      <Button
+        kind="bare"
+        aria-pressed={isRoot}
+        title="Hide child runs"
+        onClick={() => set({ root: isRoot ? undefined : 'true' }, { push: true })}
+      >
+        Root runs
+      </Button>
+      <Suspense>
+        <RangePicker showsSince />
+      </Suspense>
     </div>
   )
 }

@@ -10,6 +10,7 @@ test('the box is read into one filter per qualifier, and text', () => {
   expect(read('status:failed workflow:"sync customer" since:2h A-4711 http://x 12:04')).toEqual({
     filters: { status: 'failed', workflow: 'sync customer', since: '2h', q: 'A-4711 http://x 12:04' },
   })
+  expect(read('since:Yesterday until:today')).toEqual({ filters: { since: 'yesterday', until: 'today' } })
   expect(read('  ')).toEqual({ filters: {} })
 })
 
@@ -50,7 +51,8 @@ test.each([
   ['app:a app:b', /app: appears twice/],
   ['-status:failed', /filters cannot be negated/],
   ['status: failed', /status: has no value/],
-  ['since:yesterday', /is not a time: write 30m/],
+  ['since:tomorrow', /is not a time: write 30m, 24h or 7d ago, today, yesterday, a day/],
+  ['until:yesterdy', /Did you mean yesterday\?/],
   ['in:logs x', /in:logs is not supported/],
   ['order OR refund', /search for OR as text, write "OR"/],
 ])('%s is refused', (text, why) => {

@@ -8,7 +8,7 @@ type Name = QueryName<'runs'>
 /** The qualifiers, which have the names of the parameters of the URL. */
 export const QUALIFIERS = [
   ...(['status', 'workflow', 'app', 'type', 'since', 'until', 'ended-since', 'ended-until'] as const),
-  ...(['waiting', 'error', 'parent', 'bulk', 'key', 'attribute'] as const),
+  ...(['waiting', 'error', 'parent', 'root', 'bulk', 'key', 'attribute'] as const),
 ] satisfies readonly Name[]
 
 /** The qualifiers that hold, one entry for each value: there may be several attributes. */

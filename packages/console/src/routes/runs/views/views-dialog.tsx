@@ -1,4 +1,4 @@
-// The saved views: opens, saves, removes, exports and imports them.
+// The saved views: opens, saves, removes, shares, exports and imports one's own, and shows the shared ones.
 
 import { type FormEvent, useRef, useState } from 'react'
 import { Link } from '../../../router/router.tsx'
@@ -8,6 +8,7 @@ import { Dialog } from '../../../ui/overlay/dialog.tsx'
 import { toast } from '../../../ui/overlay/toasts.tsx'
 import { shortName } from '../../../ui/visible-text.ts'
 import styles from '../runs.module.css'
+import { ShareButton, SharedViews } from './shared-views.tsx'
 import { readViews, storedViews, storeViews, type View, withViews } from './views.ts'
 
 export default function ViewsDialog({ onClose }: { onClose(): void }) {
@@ -16,6 +17,8 @@ export default function ViewsDialog({ onClose }: { onClose(): void }) {
     storeViews(next)
     setViews(next)
   }
+  // The kept views, because the dialog may show others by the time that a view is shared.
+  const remove = (name: string) => change(storedViews().filter(view => view.name !== name))
   const save = (name: string) =>
     change(withViews(views, readViews(JSON.stringify([{ name, query: location.search.slice(1) }]))))
   return (
@@ -28,17 +31,17 @@ export default function ViewsDialog({ onClose }: { onClose(): void }) {
               <Link target={{ to: 'runs', query: new URLSearchParams(query) }} onClick={onClose} title={query}>
                 {shortName(name)}
               </Link>
-              <Button
-                kind="bare"
-                aria-label={`Remove ${shortName(name)}`}
-                onClick={() => change(views.filter(view => view.name !== name))}
-              >
-                ✕
-              </Button>
+              <span>
+                <ShareButton view={{ name, query }} onShared={() => remove(name)} />
+                <Button kind="bare" aria-label={`Remove ${shortName(name)}`} onClick={() => remove(name)}>
+                  ✕
+                </Button>
+              </span>
             </li>
           ))}
         </ul>
       )}
+      <SharedViews onClose={onClose} />
       <Exchange views={views} onImport={more => change(withViews(views, more))} />
     </Dialog>
   )

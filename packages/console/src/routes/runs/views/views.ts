@@ -4,7 +4,7 @@ import { browserStorage } from '../../../data/storage/storage.ts'
 
 const STORED = 'perdure.runs.views'
 const VIEWS_MAX = 100
-const NAME_CHARS_MAX = 80
+export const NAME_CHARS_MAX = 80
 const QUERY_CHARS_MAX = 2000
 
 /** A query of the list with a name: `status=failed&since=24h`. */
