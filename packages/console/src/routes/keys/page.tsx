@@ -1,6 +1,5 @@
 // API keys: who may call the engine. A new key is shown once.
 
-import type { Calls } from '@perdure/client'
 import { cutText } from '@perdure/protocol/portable'
 import { useState } from 'react'
 import { type Item, usePages } from '../../data/queries.ts'
@@ -10,7 +9,7 @@ import { useNavigate, useQuery } from '../../router/router.tsx'
 import { useSession } from '../../session/session.ts'
 import { Button, WriteButton } from '../../ui/button.tsx'
 import { Moment } from '../../ui/moment.tsx'
-import { Confirm, Dialog } from '../../ui/overlay/dialog.tsx'
+import { Confirm } from '../../ui/overlay/dialog.tsx'
 import { SecretOnce } from '../../ui/overlay/secret-once.tsx'
 import { toast } from '../../ui/overlay/toasts.tsx'
 import { Empty, Snippet } from '../../ui/states/empty.tsx'
@@ -22,17 +21,10 @@ import { PeekPart } from '../../ui/table/peek-panel.tsx'
 import { exactTime } from '../../ui/time.ts'
 import { Visible } from '../../ui/visible.tsx'
 import { shortName } from '../../ui/visible-text.ts'
+import { CreateKey, type NewKey } from './create-key.tsx'
 import css from './keys.module.css'
 
 type Key = Item<'listApiKeys'>
-type NewKey = Calls['createApiKey']['reply']
-
-const KINDS = [
-  ['read', 'reads everything, changes nothing'],
-  ['event', 'sends events'],
-  ['runner', 'registers a runner and its workflows'],
-  ['secret', 'does everything'],
-] as const
 
 const COLUMNS: readonly Column<Key>[] = [
   { id: 'label', header: 'Label', render: ({ label }) => <Visible text={cutText(label, 128)} /> },
@@ -46,6 +38,7 @@ const COLUMNS: readonly Column<Key>[] = [
     align: 'end',
     render: ({ lastUsedAt }) => <Moment at={lastUsedAt} />,
   },
+  { id: 'expires', header: 'Expires', width: '136px', align: 'end', render: key => <Expires of={key} /> },
   { id: 'acts', header: 'Actions', width: '120px', render: key => <Revoke of={key} /> },
 ]
 
@@ -76,6 +69,7 @@ export default function KeysPage() {
     >
       <Panel isFlush>
         <PagedTable
+          isWhole
           label="API keys"
           query={query}
           rowsOf={page => page.items.filter(({ id }) => only === undefined || id === only)}
@@ -91,15 +85,15 @@ export default function KeysPage() {
           empty={
             <Empty title={isOpen ? 'This engine is open' : 'No keys yet'}>
               <p>
-                Programs on this machine can call it without a key; other machines cannot. Once a key exists, every
-                program needs one. Create the first key on the engine&apos;s machine.
+                Programs on this machine can call it without a key; other machines cannot. Creating the first key turns
+                authentication on: every program then needs a key. Create it on the engine&apos;s machine.
               </p>
               <Snippet text="perdure keys create --kind secret --label ops" />
             </Empty>
           }
         />
       </Panel>
-      {isCreating && <CreateDialog onMade={setMade} onClose={() => setCreating(false)} />}
+      {isCreating && <CreateKey onMade={setMade} onClose={() => setCreating(false)} />}
       {made && (
         <SecretOnce
           title={`Key ${made.label}`}
@@ -114,7 +108,7 @@ export default function KeysPage() {
 
 const at = (time: string | undefined) => time && exactTime(Date.parse(time))
 
-function lookAt({ id, label, kind, createdAt, lastUsedAt, revokedAt }: Key): Look {
+function lookAt({ id, label, kind, source, createdAt, lastUsedAt, revokedAt, expiresAt }: Key): Look {
   return {
     head: (
       <>
@@ -127,6 +121,7 @@ function lookAt({ id, label, kind, createdAt, lastUsedAt, revokedAt }: Key): Loo
         <PeekPart name="Created" text={at(createdAt)} />
         <PeekPart name="Last used" text={at(lastUsedAt) ?? 'never'} />
         <PeekPart name="Revoked" text={at(revokedAt)} />
+        <PeekPart name="Expires" text={at(expiresAt) ?? (source === 'store' ? 'never' : undefined)} />
       </>
     ),
   }
@@ -140,11 +135,24 @@ function Created({ of: { source, createdAt } }: { of: Key }) {
   )
 }
 
-function Revoke({ of: { id, label, source, revokedAt } }: { of: Key }) {
+/** When the key ends by itself: `in 29 d`, or that it has ended. */
+function Expires({ of: { expiresAt, source } }: { of: Key }) {
+  const now = useNow()
+  if (expiresAt === undefined) return <span className={css.mute}>{source === 'store' && 'never'}</span>
+  if (Date.parse(expiresAt) > now) return <Moment at={expiresAt} />
+  return (
+    <span className={css.expired}>
+      expired <Moment at={expiresAt} />
+    </span>
+  )
+}
+
+function Revoke({ of: { id, label, source, revokedAt, expiresAt } }: { of: Key }) {
   const [isAsking, setAsking] = useState(false)
   const revoke = useWrite('revokeApiKey', ['listApiKeys'])
   const now = useNow()
   if (revokedAt !== undefined && Date.parse(revokedAt) <= now) return <span className={css.mute}>revoked</span>
+  if (expiresAt !== undefined && Date.parse(expiresAt) <= now) return <span className={css.mute}>expired</span>
   return (
     <>
       <WriteButton
@@ -166,57 +174,5 @@ function Revoke({ of: { id, label, source, revokedAt } }: { of: Key }) {
         </Confirm>
       )}
     </>
-  )
-}
-
-function CreateDialog({ onMade, onClose }: { onMade(made: NewKey): void; onClose(): void }) {
-  const [kind, setKind] = useState<Key['kind']>('read')
-  const [label, setLabel] = useState('')
-  const create = useWrite('createApiKey', ['listApiKeys'])
-  const input = { body: { kind, ...(label === '' ? {} : { label }) } }
-  const make = () =>
-    create.mutate(input, {
-      onSuccess: made => {
-        onMade(made)
-        onClose()
-      },
-    })
-  return (
-    <Dialog
-      title="New key"
-      onClose={onClose}
-      call={{ id: 'createApiKey', input }}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <WriteButton kind="primary" onClick={make}>
-            Create
-          </WriteButton>
-        </>
-      }
-    >
-      <form
-        className={css.form}
-        onSubmit={event => {
-          event.preventDefault()
-          make()
-        }}
-      >
-        <label>
-          Label
-          <input data-autofocus="" value={label} maxLength={128} onChange={event => setLabel(event.target.value)} />
-        </label>
-        <fieldset>
-          <legend>Kind</legend>
-          {KINDS.map(([each, what]) => (
-            <label key={each}>
-              <input type="radio" name="kind" checked={kind === each} onChange={() => setKind(each)} />
-              <strong>{each}</strong> {what}
-            </label>
-          ))}
-        </fieldset>
-        {create.error && <p role="alert">{create.error.message}</p>}
-      </form>
-    </Dialog>
   )
 }

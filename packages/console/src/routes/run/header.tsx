@@ -1,6 +1,6 @@
 // The facts of a run below its title: where it came from, where it belongs, and its times.
 
-import { lazy, Suspense, useState } from 'react'
+import { Fragment, lazy, Suspense, useState } from 'react'
 import { sourceOf } from '../../data/json/parse.ts'
 import { useNow } from '../../data/time/clock.ts'
 import { Link } from '../../router/router.tsx'
@@ -9,6 +9,7 @@ import { durationText, exactMs } from '../../ui/duration.ts'
 import { Moment } from '../../ui/moment.tsx'
 import { CopyButton } from '../../ui/overlay/copy.tsx'
 import Progress from '../../ui/progress/progress.tsx'
+import { byText, usePauseOfRun } from '../../ui/states/pauses.ts'
 import { Status } from '../../ui/status.tsx'
 import { agoText, exactTime } from '../../ui/time.ts'
 import { useVeil } from '../../ui/veil.ts'
@@ -19,7 +20,7 @@ import { FollowOns } from './follow-ons.tsx'
 import css from './header.module.css'
 import type { RunView } from './model/use-run.ts'
 
-const BudgetDialog = lazy(() => import('./actions/budget-dialog.tsx'))
+const BudgetDialog = lazy(() => import('./actions/rare-dialogs.ts').then(all => ({ default: all.BudgetDialog })))
 
 export function Header({ view }: { view: RunView }) {
   const { run } = view
@@ -30,6 +31,7 @@ export function Header({ view }: { view: RunView }) {
       <Fact name="Status">
         <Status status={run.status} />
       </Fact>
+      {!view.isBundle && <Paused run={run} />}
       <Fact name="Run">
         <code className={css.id}>{run.id}</code>
         <CopyButton text={run.id} label="Copy run ID" keys="c" />
@@ -37,7 +39,9 @@ export function Header({ view }: { view: RunView }) {
       <Fact name="Workflow">
         <OfWorkflow view={view} />
       </Fact>
-      <Fact name="App">{shortName(run.app)}</Fact>
+      <Fact name="App">
+        <OfApp view={view} />
+      </Fact>
       <Fact name="Started by">
         <Trigger view={view} />
       </Fact>
@@ -82,6 +86,21 @@ export function Header({ view }: { view: RunView }) {
   )
 }
 
+/** When an operator paused the run, and who it was. The engine's own pauses are in the why line. */
+function Paused({ run: { id, status, waitingFor } }: { run: RunView['run'] }) {
+  const isByEngine = waitingFor?.kind === 'failure' || waitingFor?.kind === 'budget'
+  const pause = usePauseOfRun(id, status === 'paused' && !isByEngine)
+  if (!pause) return null
+  return (
+    <Fact name="Paused">
+      <Link target={{ to: 'run', params: { id }, query: { tab: 'audit' } }} title="Show the audit of the run">
+        <Moment at={pause.at} />
+      </Link>
+      {byText(pause)}
+    </Fact>
+  )
+}
+
 /** The budget that began with the chain of the run. */
 function Budget({ view: { run, isBundle, isLive } }: { view: RunView }) {
   const [sets, setSets] = useState(false)
@@ -89,11 +108,14 @@ function Budget({ view: { run, isBundle, isLive } }: { view: RunView }) {
   if (budget === undefined) return undefined
   return (
     <Fact name="Budget">
-      {Object.entries(budget).map(([name, { limit, spent }]) => (
-        <span key={name} className={Number(spent) > Number(limit) ? css.over : undefined}>
-          {String(spent)} of {String(limit)} {shortName(name)}{' '}
-        </span>
-      ))}
+      {Object.entries(budget).map(([name, { limit, spent }], no) => (
+        <Fragment key={name}>
+          {no > 0 && ', '}
+          <span className={Number(spent) > Number(limit) ? css.over : undefined}>
+            {String(spent)} of {String(limit)} {shortName(name)}
+          </span>
+        </Fragment>
+      ))}{' '}
       {isLive && !isBundle && <WriteButton onClick={() => setSets(true)}>Set…</WriteButton>}
       {sets && (
         <Suspense>
@@ -174,6 +196,11 @@ function OfWorkflow({ view: { run, isBundle } }: { view: RunView }) {
   const name = shortName(run.workflow)
   if (isBundle) return name
   return <Link target={{ to: 'workflow', params: { app: run.app, name: run.workflow } }}>{name}</Link>
+}
+
+function OfApp({ view: { run, isBundle } }: { view: RunView }) {
+  const name = shortName(run.app)
+  return isBundle ? name : <Link target={{ to: 'app', params: { app: run.app } }}>{name}</Link>
 }
 
 function Forks({ runId }: { runId: string }) {

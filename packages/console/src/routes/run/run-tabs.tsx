@@ -1,6 +1,7 @@
 // The tabs of a run. The timeline is loaded with the page; the others are small enough to be in the same chunk.
 
 import { lazy, memo, Suspense } from 'react'
+import { useUtc } from '../../data/time/zone.ts'
 import { useKeys } from '../../keys/keys.ts'
 import { useQuery } from '../../router/router.tsx'
 import { Waiting } from '../../ui/states/loaded.tsx'
@@ -41,6 +42,8 @@ export interface RunTabsProps {
 
 /** Renders anew only when the run or the URL changes, not with every second that passes. */
 export const RunTabs = memo(function RunTabs({ view, drawn, onRetry }: RunTabsProps) {
+  // The tabs show times.
+  useUtc()
   const [get, set] = useQuery('run')
   const names = (Object.keys(TABS) as TabName[]).filter(name => !view.isBundle || !ENGINE_ONLY.includes(name))
   const wanted = get('tab') as TabName | undefined

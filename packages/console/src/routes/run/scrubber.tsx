@@ -58,8 +58,8 @@ export function Scrubber({ view, drawn }: { view: RunView; drawn: Drawn }) {
       <p className={css.facts}>
         <Status status={moment.status} />
         <span>
-          at {durationText(moment.ms)} · {stretch?.number ? `pass ${stretch.number}` : 'before the first pass'} · frame{' '}
-          {moment.seq} · <Visible text={cutText(moment.text, 300)} />
+          at {durationText(moment.ms)} · {stretch?.number ? `pass ${stretch.number}` : 'before the first pass'} ·{' '}
+          <Visible text={cutText(moment.text, 300)} />
         </span>
       </p>
       {stretch !== undefined && stretch.number > 0 && <Exchange key={stretch.number} view={view} stretch={stretch} />}

@@ -30,7 +30,7 @@ test.each([
   ['Step "approval" waits for event "طلب.جديد".', undefined, ['approval', 'طلب.جديد']],
   ['It failed: تم "رفض" 12.5 (step_failed in step "شحن")', 'تم "رفض" 12.5', ['تم "رفض" 12.5', 'شحن']],
   ['It failed: x', 'another message', []],
-  ['It was paused: no disk. A resume gives new tries.', 'no disk', ['no disk']],
+  ['It was paused: no disk. Resume it for new tries.', 'no disk', ['no disk']],
   ['Step "" waits.', '', []],
   ['It failed: a "quote', 'a "quote', ['a "quote']],
 ])('%s keeps its words, and isolates those of others', (sentence, message, expected) => {

@@ -1,17 +1,21 @@
-// The actions on one schedule, in its row.
+// The actions on one schedule: those in its row, and the question before it is deleted.
 
 import { useState } from 'react'
 import { useNow } from '../../data/time/clock.ts'
 import { useWrite } from '../../data/write.ts'
-import { WriteButton } from '../../ui/button.tsx'
+import { Button, WriteButton } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/overlay/dialog.tsx'
 import { toast } from '../../ui/overlay/toasts.tsx'
 import { localTime } from '../../ui/time.ts'
+import { useVeil } from '../../ui/veil.ts'
 import type { Schedule } from './cells.tsx'
+import { ScheduleDialog } from './schedule-dialog.tsx'
 import css from './schedules.module.css'
 
-export function Actions({ schedule: { id, paused, workflow, event } }: { schedule: Schedule }) {
-  const [asks, setAsks] = useState<'fire' | 'change'>()
+export function Actions({ schedule }: { schedule: Schedule }) {
+  const { id, paused, workflow, event } = schedule
+  const [asks, setAsks] = useState<'fire' | 'change' | 'edit'>()
+  const unseen = useVeil().isHidden ? 'payloads are hidden' : undefined
   const fire = useWrite('fireSchedule', ['listSchedules'])
   const changing = paused ? 'resumeSchedule' : 'pauseSchedule'
   const change = useWrite(changing, ['listSchedules'])
@@ -24,6 +28,14 @@ export function Actions({ schedule: { id, paused, workflow, event } }: { schedul
         Fire now…
       </WriteButton>
       <WriteButton onClick={() => setAsks('change')}>{paused ? 'Resume…' : 'Pause…'}</WriteButton>
+      {schedule.source === 'workflow' ? (
+        <Button onClick={() => setAsks('edit')}>Edit…</Button>
+      ) : (
+        <WriteButton disabledBecause={unseen} onClick={() => setAsks('edit')}>
+          Edit…
+        </WriteButton>
+      )}
+      {asks === 'edit' && <ScheduleDialog schedule={schedule} onClose={close} />}
       {asks === 'fire' && (
         <Confirm
           title="Fire now"
@@ -54,5 +66,23 @@ export function Actions({ schedule: { id, paused, workflow, event } }: { schedul
         </Confirm>
       )}
     </span>
+  )
+}
+
+/** Asks before the schedule of the API with this id is deleted. */
+export function DeleteSchedule({ id, onClose }: { id: string; onClose(): void }) {
+  const remove = useWrite('deleteSchedule', ['listSchedules'])
+  const input = { id }
+  return (
+    <Confirm
+      title={`Delete ${id}`}
+      action="Delete"
+      isDanger
+      call={{ id: 'deleteSchedule', input }}
+      onConfirm={() => remove.mutate(input, { onError: error => toast(error.message, { isError: true }) })}
+      onClose={onClose}
+    >
+      It does not fire again. Runs already started continue, and its past events stay.
+    </Confirm>
   )
 }

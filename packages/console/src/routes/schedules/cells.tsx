@@ -8,8 +8,8 @@ import { Moment } from '../../ui/moment.tsx'
 import { Status } from '../../ui/status.tsx'
 import { localTime } from '../../ui/time.ts'
 import { cronWords } from './cron-words.ts'
-import { causeWords, countWords } from './gap-words.ts'
 import css from './schedules.module.css'
+import { causeWords, countWords } from './words.ts'
 
 export type Schedule = Item<'listSchedules'>
 

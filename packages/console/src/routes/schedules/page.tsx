@@ -1,7 +1,11 @@
 // Schedules: the crons of workflows and the schedules of the API, with their next instants.
 
+import { useState } from 'react'
 import { itemsOf, renew, usePages } from '../../data/queries.ts'
+import { zoneName } from '../../data/time/zone.ts'
 import { useQuery } from '../../router/router.tsx'
+import { useSession, whyNoWrite } from '../../session/session.ts'
+import { WriteButton } from '../../ui/button.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
 import { useRenewal } from '../../ui/live-list/use-renewal.ts'
 import { type EachAction, EachBar } from '../../ui/selection/each.tsx'
@@ -12,11 +16,12 @@ import type { Column } from '../../ui/table/data-table.tsx'
 import type { Look } from '../../ui/table/list-table.tsx'
 import { PagedTable } from '../../ui/table/paged-table.tsx'
 import { PeekPart } from '../../ui/table/peek-panel.tsx'
-import { WholeRows } from '../../ui/table/whole-rows.tsx'
 import { localTime } from '../../ui/time.ts'
 import { shortName } from '../../ui/visible-text.ts'
-import { Actions } from './actions.tsx'
+import { Actions, DeleteSchedule } from './actions.tsx'
 import { Last, missedLines, Next, Past, type Schedule, Starts, When } from './cells.tsx'
+import { ScheduleDialog } from './schedule-dialog.tsx'
+import { CATCH_UPS } from './words.ts'
 
 const COLUMNS: readonly Column<Schedule>[] = [
   { id: 'starts', header: 'Starts', render: schedule => <Starts schedule={schedule} /> },
@@ -30,7 +35,7 @@ const COLUMNS: readonly Column<Schedule>[] = [
     render: schedule => <Past schedule={schedule} />,
   },
   { id: 'last', header: 'Last', width: '180px', render: schedule => <Last schedule={schedule} /> },
-  { id: 'acts', header: 'Actions', width: '218px', render: schedule => <Actions schedule={schedule} /> },
+  { id: 'acts', header: 'Actions', width: '272px', render: schedule => <Actions schedule={schedule} /> },
 ]
 
 /** From a change of a run to the next read. */
@@ -73,7 +78,13 @@ const EACH: readonly EachAction<Schedule>[] = [
   },
 ]
 
+/** The dialog that is open: for a new schedule, or about the deletion of one. */
+type Open = 'new' | { delete: string } | undefined
+
 export default function SchedulesPage() {
+  const [open, setOpen] = useState<Open>()
+  const close = () => setOpen(undefined)
+  const refused = whyNoWrite(useSession())
   const [get, set] = useQuery('schedules')
   const [workflow, app, source, state] = FILTERS.map(get)
   const query = usePages('listSchedules', {
@@ -94,43 +105,37 @@ export default function SchedulesPage() {
     (workflow === undefined || schedule.workflow === workflow) &&
     (state === undefined || (STATES[state] ?? none)(schedule))
   return (
-    <Page title="Schedules">
-      <FilterBar
-        label="Filter schedules"
-        fields={[
-          {
-            name: 'workflow',
-            label: 'Workflow',
-            value: workflow,
-            known: known('workflow'),
-            onChange: workflow => set({ workflow }),
-          },
-          { name: 'app', label: 'App', value: app, known: known('app'), onChange: app => set({ app }) },
-          { name: 'source', label: 'Created by', value: source, choices: SOURCES, onChange: source => set({ source }) },
-          {
-            name: 'state',
-            label: 'State',
-            value: state,
-            choices: Object.keys(STATES),
-            onChange: state => set({ state }),
-          },
-        ]}
-      />
+    <Page
+      title="Schedules"
+      actions={
+        <WriteButton kind="primary" onClick={() => setOpen('new')}>
+          New schedule…
+        </WriteButton>
+      }
+    >
+      <Filters known={known} />
       <Panel isFlush>
-        <WholeRows count={query.hasNextPage ? Number.POSITIVE_INFINITY : all.length}>
-          <PagedTable
-            label="Schedules"
-            query={query}
-            rowsOf={page => page.items.filter(isShown)}
-            columns={COLUMNS}
-            keyOf={({ id }) => id}
-            look={lookAt}
-            filters={filters}
-            what="schedules"
-            empty={<NoSchedules />}
-            selection={{ keys: selected, onChange: setSelected }}
-          />
-        </WholeRows>
+        <PagedTable
+          isWhole
+          label="Schedules"
+          query={query}
+          rowsOf={page => page.items.filter(isShown)}
+          columns={COLUMNS}
+          keyOf={({ id }) => id}
+          look={lookAt}
+          menuOf={({ id, source }) => [
+            {
+              label: 'Delete…',
+              isDanger: true,
+              disabledBecause: source === 'workflow' ? 'declared in code' : refused,
+              onSelect: () => setOpen({ delete: id }),
+            },
+          ]}
+          filters={filters}
+          what="schedules"
+          empty={<NoSchedules />}
+          selection={{ keys: selected, onChange: setSelected }}
+        />
       </Panel>
       {selected.size > 0 && (
         <EachBar
@@ -141,18 +146,41 @@ export default function SchedulesPage() {
           onClear={clear}
         />
       )}
+      {open === 'new' && <ScheduleDialog onClose={close} />}
+      {typeof open === 'object' && <DeleteSchedule id={open.delete} onClose={close} />}
     </Page>
   )
 }
 
-/** Which of the instants fire that passed while no engine could fire them. */
-const CATCH_UPS: Readonly<Record<NonNullable<Schedule['catchUp']>, string>> = {
-  one: 'latest only',
-  all: 'all, at most the oldest 999 and the latest',
-  none: 'none over a minute late',
+function Filters({ known }: { known(name: 'app' | 'workflow'): string[] }) {
+  const [get, set] = useQuery('schedules')
+  const [workflow, app, source, state] = FILTERS.map(get)
+  return (
+    <FilterBar
+      label="Filter schedules"
+      fields={[
+        {
+          name: 'workflow',
+          label: 'Workflow',
+          value: workflow,
+          known: known('workflow'),
+          onChange: workflow => set({ workflow }),
+        },
+        { name: 'app', label: 'App', value: app, known: known('app'), onChange: app => set({ app }) },
+        { name: 'source', label: 'Created by', value: source, choices: SOURCES, onChange: source => set({ source }) },
+        {
+          name: 'state',
+          label: 'State',
+          value: state,
+          choices: Object.keys(STATES),
+          onChange: state => set({ state }),
+        },
+      ]}
+    />
+  )
 }
 
-/** The instants are in the time of this browser. */
+/** The instants are in the zone that is chosen. */
 function lookAt({ id, workflow, cron, timezone, startsAt, endsAt, catchUp, next, event, missed }: Schedule): Look {
   return {
     head: <b>{shortName(workflow ?? id)}</b>,
@@ -160,11 +188,11 @@ function lookAt({ id, workflow, cron, timezone, startsAt, endsAt, catchUp, next,
       <>
         <PeekPart name="Cron" text={cron && [cron, timezone].filter(Boolean).join(' ')} />
         <PeekPart name="Event" text={event?.name} />
-        <PeekPart name="Starts (local time)" text={startsAt && localTime(Date.parse(startsAt))} />
-        <PeekPart name="Ends (local time)" text={endsAt && localTime(Date.parse(endsAt))} />
+        <PeekPart name={`Starts (${zoneName()})`} text={startsAt && localTime(Date.parse(startsAt))} />
+        <PeekPart name={`Ends (${zoneName()})`} text={endsAt && localTime(Date.parse(endsAt))} />
         <PeekPart name="Catch-up" text={catchUp && CATCH_UPS[catchUp]} />
         <PeekPart name="Missed" text={missed && missedLines(missed)} />
-        <PeekPart name="Next (local time)" text={next.map(at => localTime(Date.parse(at))).join('\n')} />
+        <PeekPart name={`Next (${zoneName()})`} text={next.map(at => localTime(Date.parse(at))).join('\n')} />
       </>
     ),
   }
@@ -173,7 +201,10 @@ function lookAt({ id, workflow, cron, timezone, startsAt, endsAt, catchUp, next,
 function NoSchedules() {
   return (
     <Empty title="No schedules yet">
-      <p>A workflow with a cron trigger gets one when its runner registers. You can create more.</p>
+      <p>
+        A workflow with a cron trigger gets one when its runner registers. You can create others here, or with the
+        command.
+      </p>
       <Snippet text={"triggers: [{ cron: 'TZ=Europe/Berlin 0 9 * * 1-5' }]"} />
       <Snippet text="perdure schedules put weekly-report report/weekly --cron '0 9 * * 1'" />
     </Empty>

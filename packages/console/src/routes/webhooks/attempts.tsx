@@ -12,6 +12,14 @@ import css from './webhooks.module.css'
 
 type Delivery = Pick<Calls['getWebhookDelivery']['reply'], 'attempts'>
 
+const WORDS = {
+  succeeded: 'succeeded',
+  http_error: 'HTTP error',
+  timeout: 'timeout',
+  connection_error: 'connection error',
+  skipped: 'skipped',
+} as const satisfies Record<Delivery['attempts'][number]['outcome'], string>
+
 /** The attempts on their schedule, from left to right: the pauses, the next one, and how many are left. */
 export function AttemptSchedule({ delivery }: { delivery: Calls['getWebhookDelivery']['reply'] }) {
   const { made, next, left } = attemptPlan(delivery)
@@ -24,7 +32,7 @@ export function AttemptSchedule({ delivery }: { delivery: Calls['getWebhookDeliv
           {after(pauseMs)}
           <Status
             status={outcome === 'succeeded' ? 'succeeded' : 'failed'}
-            word={`${attempt}. ${statusCode ?? outcome.replaceAll('_', ' ')}`}
+            word={`${attempt}. ${statusCode ?? WORDS[outcome]}`}
           />
         </li>
       ))}
@@ -50,7 +58,7 @@ export function Attempts({ delivery: { attempts } }: { delivery: Delivery }) {
           <span>
             <Status
               status={attempt.outcome === 'succeeded' ? 'succeeded' : 'failed'}
-              word={`${attempt.attempt}. ${attempt.outcome.replaceAll('_', ' ')}`}
+              word={`${attempt.attempt}. ${WORDS[attempt.outcome]}`}
             />{' '}
             <span className={css.mute}>
               {attempt.statusCode ?? ''} after {durationText(attempt.durationMs)}, <Moment at={attempt.createdAt} />

@@ -2,8 +2,6 @@
 
 import { useMemo, useState } from 'react'
 import { type Item, renew, useRead } from '../../data/queries.ts'
-import { engineNow } from '../../data/time/clock.ts'
-import { sinceParam } from '../../data/time/window.ts'
 import { useLive } from '../../live/use-live.ts'
 import { Link, useNavigate, useQuery } from '../../router/router.tsx'
 import { useSession } from '../../session/session.ts'
@@ -11,10 +9,11 @@ import { FilterBar, type FilterField } from '../../ui/filter-bar.tsx'
 import { News } from '../../ui/live-list/news.tsx'
 import { useRenewal } from '../../ui/live-list/use-renewal.ts'
 import { Moment } from '../../ui/moment.tsx'
+import { useTime } from '../../ui/range/use-time.ts'
 import { type EachAction, EachBar } from '../../ui/selection/each.tsx'
 import { useSelection } from '../../ui/selection/use-selection.ts'
 import { Empty, Snippet } from '../../ui/states/empty.tsx'
-import { activeFilters } from '../../ui/states/filter-fields.ts'
+import { activeFilters, windowFields } from '../../ui/states/filter-fields.ts'
 import { Panel } from '../../ui/states/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
@@ -56,7 +55,7 @@ const COLUMNS: readonly Column<Delivery>[] = [
   {
     id: 'answer',
     header: 'Response',
-    width: '80px',
+    width: '96px',
     align: 'end',
     render: ({ lastStatusCode }) => lastStatusCode ?? '',
   },
@@ -105,10 +104,9 @@ type Get = Query[0]
 /** The filters of the URL, as the engine takes them. */
 function useFilter(get: Get) {
   const [status, app, endpointId, since] = [get('status'), get('app'), get('endpoint'), get('since')]
-  // A relative window begins anew only when the URL changes.
-  const from = useMemo(() => sinceParam(since, engineNow()), [since])
+  const from = useTime(since)
   const kind = get('kind')
-  const until = useMemo(() => sinceParam(get('until'), engineNow()) ?? get('until'), [get])
+  const until = useTime(get('until'))
   return useMemo(
     () => ({
       status: status as Delivery['status'],
@@ -142,14 +140,7 @@ function fieldsOf(get: Get, set: Query[1], counts: FilterField['counts']): Filte
     { name: 'kind', label: 'Event', value: get('kind'), choices: KINDS, onChange: kind => set({ kind }) },
     { name: 'app', label: 'App', value: get('app'), onChange: app => set({ app }) },
     { name: 'endpoint', label: 'Endpoint', value: get('endpoint'), onChange: endpoint => set({ endpoint }) },
-    {
-      name: 'since',
-      label: 'Since',
-      value: get('since'),
-      choices: ['1h', '24h', '7d', '30d'],
-      onChange: since => set({ since }),
-    },
-    { name: 'until', label: 'Until', value: get('until'), onChange: until => set({ until }) },
+    ...windowFields({ since: get('since'), until: get('until') }, set),
   ]
 }
 

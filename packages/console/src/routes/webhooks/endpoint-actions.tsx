@@ -1,6 +1,6 @@
-// The actions on an endpoint: a test, on and off, another secret, and the end of it.
+// The actions on an endpoint: a test, an edit, on and off, another secret, and the end of it.
 
-import type { Calls, Input } from '@perdure/client'
+import type { Input } from '@perdure/client'
 import { useState } from 'react'
 import { useWrite } from '../../data/write.ts'
 import { useNavigate } from '../../router/router.tsx'
@@ -8,8 +8,10 @@ import { useSession } from '../../session/session.ts'
 import { Confirm } from '../../ui/overlay/dialog.tsx'
 import { Menu } from '../../ui/overlay/menu.tsx'
 import { toast } from '../../ui/overlay/toasts.tsx'
+import { EditEndpoint, type Endpoint } from './endpoint-form.tsx'
 import { whyNoKeyedWrite } from './parts/keyed.tsx'
-import { hasSecret, type NewSecret } from './parts/secrets.tsx'
+import { RotateSecret } from './parts/rotate.tsx'
+import type { NewSecret } from './parts/secrets.tsx'
 import type { TestedDelivery } from './test-result.tsx'
 
 /** The functions to call with what an action gives: a new secret, the outcome of a test. */
@@ -18,10 +20,9 @@ export interface Outcomes {
   onTested(delivery: TestedDelivery): void
 }
 
-type Endpoint = Calls['listWebhookEndpoints']['reply'][number]
-
-export function EndpointActions({ of: { id, url, enabled }, onSecret, onTested }: { of: Endpoint } & Outcomes) {
-  const [asks, setAsks] = useState<'test' | 'change' | 'rotate' | 'delete'>()
+export function EndpointActions({ of: endpoint, onSecret, onTested }: { of: Endpoint } & Outcomes) {
+  const { id, url, enabled } = endpoint
+  const [asks, setAsks] = useState<'test' | 'edit' | 'change' | 'rotate' | 'delete'>()
   const navigate = useNavigate()
   const update = useWrite('updateWebhookEndpoint', ['listWebhookEndpoints'])
   const remove = useWrite('deleteWebhookEndpoint', ['listWebhookEndpoints'])
@@ -34,7 +35,6 @@ export function EndpointActions({ of: { id, url, enabled }, onSecret, onTested }
   }
   const close = () => setAsks(undefined)
   const change = { id, body: { enabled: !enabled } }
-  const rotation = { id, body: { rotateSecret: true } }
   return (
     <>
       <Menu
@@ -42,6 +42,7 @@ export function EndpointActions({ of: { id, url, enabled }, onSecret, onTested }
         name={`Actions on ${url}`}
         items={[
           { label: 'Send test…', disabledBecause: locked, onSelect: () => setAsks('test') },
+          { label: 'Edit…', disabledBecause: locked, onSelect: () => setAsks('edit') },
           { label: 'Deliveries', onSelect: () => navigate({ to: 'deliveries', query: { endpoint: id } }) },
           { label: 'Audit entries', onSelect: () => navigate({ to: 'audit', query: { target: id } }) },
           {
@@ -62,21 +63,15 @@ export function EndpointActions({ of: { id, url, enabled }, onSecret, onTested }
           onClose={close}
         />
       )}
+      {asks === 'edit' && <EditEndpoint of={endpoint} onClose={close} />}
       {asks === 'rotate' && (
-        <Confirm
-          title="Rotate secret"
-          action="Rotate"
-          call={{ id: 'updateWebhookEndpoint', input: rotation }}
+        <RotateSecret
+          operation="updateWebhookEndpoint"
+          id={id}
+          overlap="Deliveries are signed with both secrets for a day, so none is rejected."
+          onSecret={onSecret}
           onClose={close}
-          onConfirm={() =>
-            update.mutate(rotation, {
-              onSuccess: reply => hasSecret(reply) && onSecret(reply),
-              onError,
-            })
-          }
-        >
-          The new secret is shown once. Deliveries are signed with both secrets for a day, so none is rejected.
-        </Confirm>
+        />
       )}
       {asks === 'delete' && (
         <Confirm

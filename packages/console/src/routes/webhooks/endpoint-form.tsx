@@ -1,25 +1,36 @@
-// The dialog that makes an endpoint.
+// The dialog that makes an endpoint, or edits one.
 
-import type { Calls } from '@perdure/client'
+import type { Calls, Input } from '@perdure/client'
 import { useId, useState } from 'react'
+import type { Call } from '../../data/commands/request.ts'
 import { useWrite } from '../../data/write.ts'
 import { Button } from '../../ui/button.tsx'
+import { Field, FieldForm } from '../../ui/fields/fields.tsx'
 import { Dialog } from '../../ui/overlay/dialog.tsx'
-import { Field, FieldForm } from './parts/fields.tsx'
+import { toast } from '../../ui/overlay/toasts.tsx'
+import { changedOf } from './parts/changed.ts'
 import { KeyedButton } from './parts/keyed.tsx'
 import { hasSecret, type NewSecret } from './parts/secrets.tsx'
 
-type Kind = Calls['listWebhookEndpoints']['reply'][number]['eventKinds'][number]
+export type Endpoint = Calls['listWebhookEndpoints']['reply'][number]
+type Kind = Endpoint['eventKinds'][number]
 
 const KINDS: readonly Kind[] = ['run.succeeded', 'run.failed', 'run.cancelled', 'step.failed']
 
+/** The texts of the form's fields. */
+interface Values {
+  url: string
+  name: string
+  app: string
+  eventKinds: readonly Kind[]
+}
+
 export function NewEndpoint({ onSecret, onClose }: { onSecret(made: NewSecret): void; onClose(): void }) {
-  const form = useId()
-  const [url, setUrl] = useState('')
-  const [app, setApp] = useState('')
-  const [kinds, setKinds] = useState<readonly Kind[]>(['run.failed'])
+  const [values, setValues] = useState<Values>({ url: '', name: '', app: '', eventKinds: ['run.failed'] })
   const create = useWrite('createWebhookEndpoint', ['listWebhookEndpoints'])
-  const input = { body: { url, eventKinds: [...kinds], ...(app === '' ? {} : { app }) } }
+  const { url, name, app, eventKinds } = values
+  const optional = { ...(app === '' ? {} : { app }), ...(name === '' ? {} : { name }) }
+  const input = { body: { url, eventKinds: [...eventKinds], ...optional } }
   const make = () =>
     create.mutate(input, {
       onSuccess: made => {
@@ -28,20 +39,80 @@ export function NewEndpoint({ onSecret, onClose }: { onSecret(made: NewSecret): 
       },
     })
   return (
-    <Dialog
+    <EndpointDialog
       title="New endpoint"
-      onClose={onClose}
+      action="Create"
       call={{ id: 'createWebhookEndpoint', input }}
+      error={create.error}
+      values={values}
+      onChange={change => setValues({ ...values, ...change })}
+      onSubmit={make}
+      onClose={onClose}
+    />
+  )
+}
+
+/** Edits what deliveries the endpoint gets, and where. Its secret stays. */
+export function EditEndpoint({ of: endpoint, onClose }: { of: Endpoint; onClose(): void }) {
+  const { id, url, name = '', app = '', eventKinds } = endpoint
+  const before: Values = { url, name, app, eventKinds }
+  const [values, setValues] = useState(before)
+  const update = useWrite('updateWebhookEndpoint', ['listWebhookEndpoints'])
+  const input = { id, body: changedOf(before, values) } as Input<'updateWebhookEndpoint'>
+  const isSame = Object.keys(input.body).length === 0
+  const save = () =>
+    update.mutate(input, {
+      onSuccess: () => {
+        toast('Endpoint saved')
+        onClose()
+      },
+    })
+  return (
+    <EndpointDialog
+      title="Edit endpoint"
+      action="Save"
+      call={isSame ? undefined : { id: 'updateWebhookEndpoint', input }}
+      disabledBecause={isSame ? 'nothing is changed' : undefined}
+      error={update.error}
+      values={values}
+      onChange={change => setValues({ ...values, ...change })}
+      onSubmit={() => isSame || save()}
+      onClose={onClose}
+    />
+  )
+}
+
+interface EndpointDialogProps {
+  title: string
+  action: string
+  call: Call | undefined
+  disabledBecause?: string | undefined
+  error: Error | null
+  values: Values
+  onChange(change: Partial<Values>): void
+  onSubmit(): void
+  onClose(): void
+}
+
+function EndpointDialog(props: EndpointDialogProps) {
+  const { title, action, call, disabledBecause, error, values, onChange, onSubmit, onClose } = props
+  const form = useId()
+  const { url, name, app, eventKinds } = values
+  return (
+    <Dialog
+      title={title}
+      onClose={onClose}
+      call={call}
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <KeyedButton kind="primary" type="submit" form={form}>
-            Create
+          <KeyedButton kind="primary" type="submit" form={form} disabledBecause={disabledBecause}>
+            {action}
           </KeyedButton>
         </>
       }
     >
-      <FieldForm id={form} error={create.error} names={['url', 'app', 'eventKinds']} onSubmit={make}>
+      <FieldForm id={form} error={error} names={['url', 'name', 'app', 'eventKinds']} onSubmit={onSubmit}>
         {errorOf => (
           <>
             <Field label="URL" error={errorOf('url')}>
@@ -52,12 +123,17 @@ export function NewEndpoint({ onSecret, onClose }: { onSecret(made: NewSecret): 
                   type="url"
                   value={url}
                   placeholder="https://example.com/hook"
-                  onChange={event => setUrl(event.target.value)}
+                  onChange={({ target }) => onChange({ url: target.value })}
                 />
               )}
             </Field>
-            <Field label="App (optional)" error={errorOf('app')}>
-              {control => <input {...control} value={app} onChange={event => setApp(event.target.value)} />}
+            <Field label="Label (optional)" error={errorOf('name')}>
+              {control => (
+                <input {...control} value={name} onChange={({ target }) => onChange({ name: target.value })} />
+              )}
+            </Field>
+            <Field label="App (optional)" hint="Only runs of this app; empty: of every app." error={errorOf('app')}>
+              {control => <input {...control} value={app} onChange={({ target }) => onChange({ app: target.value })} />}
             </Field>
             <fieldset>
               <legend>Events</legend>
@@ -65,8 +141,10 @@ export function NewEndpoint({ onSecret, onClose }: { onSecret(made: NewSecret): 
                 <label key={kind}>
                   <input
                     type="checkbox"
-                    checked={kinds.includes(kind)}
-                    onChange={() => setKinds(KINDS.filter(each => kinds.includes(each) !== (each === kind)))}
+                    checked={eventKinds.includes(kind)}
+                    onChange={() =>
+                      onChange({ eventKinds: KINDS.filter(each => eventKinds.includes(each) !== (each === kind)) })
+                    }
                   />
                   {kind}
                 </label>

@@ -4,12 +4,13 @@ import type { Calls } from '@perdure/client'
 import { useMemo } from 'react'
 import { useRead } from '../../data/queries.ts'
 import { engineNow } from '../../data/time/clock.ts'
-import { sinceParam } from '../../data/time/window.ts'
 import { useQuery } from '../../router/router.tsx'
 import { PostChart, Sparkline } from '../../ui/chart/post-chart.tsx'
 import { seriesWindow } from '../../ui/chart/series-window.ts'
 import { durationText } from '../../ui/duration.ts'
 import { FilterBar } from '../../ui/filter-bar.tsx'
+import { useTime } from '../../ui/range/use-time.ts'
+import { windowFields } from '../../ui/states/filter-fields.ts'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Panel } from '../../ui/states/page.tsx'
 import css from './webhooks.module.css'
@@ -65,30 +66,15 @@ function latencyText({ p50Ms, p95Ms }: Answered, span: string): string {
 export function EndpointPosts({ endpointId }: { endpointId: string }) {
   const [get, set] = useQuery('endpoint')
   const since = get('since') ?? '24h'
-  const until = get('until')
-  // A relative window begins anew only when the URL changes.
-  const input = useMemo(() => {
-    const nowMs = engineNow()
-    return { endpointId, ...seriesWindow(sinceParam(since, nowMs), until, nowMs) }
-  }, [endpointId, since, until])
+  const until = useTime(get('until'))
+  const from = useTime(since)
+  const input = useMemo(() => ({ endpointId, ...seriesWindow(from, until, engineNow()) }), [endpointId, from, until])
   const query = useRead('getWebhookEndpointSeries', input)
   return (
     <Panel title="Deliveries">
       <FilterBar
         label="Window of the chart"
-        fields={[
-          {
-            name: 'since',
-            label: 'Since',
-            value: since,
-            choices: ['1h', '24h', '7d', '30d'],
-            isRequired: true,
-            onChange: since => set({ since, until: undefined }),
-          },
-          ...(until === undefined
-            ? []
-            : [{ name: 'until', label: 'Until', value: until, onChange: (until?: string) => set({ until }) }]),
-        ]}
+        fields={[...windowFields({ since, until: get('until'), isRequired: true }, set)]}
       />
       <Loaded query={query}>
         {points => (

@@ -191,7 +191,7 @@ function successOf(stats: Row['stats']): string {
 }
 
 function lookAt(row: Row): Look {
-  const { id, url, eventKinds, app, disabledReason, stats } = row
+  const { id, url, name, eventKinds, app, disabledReason, stats } = row
   const last = stats?.lastDelivery
   return {
     head: (
@@ -202,6 +202,7 @@ function lookAt(row: Row): Look {
     body: (
       <>
         <PeekPart name="URL" text={url} />
+        <PeekPart name="Label" text={name} />
         <PeekPart name="Disabled because" text={disabledReason} />
         <PeekPart name="Events" text={`${eventKinds.join(', ')} in ${app ?? 'every app'}`} />
         <PeekPart name="Delivered in 30 days" text={successOf(stats)} />

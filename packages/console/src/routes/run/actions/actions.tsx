@@ -15,10 +15,20 @@ import { EditDialog } from './edit-dialog.tsx'
 import { ReplayDialog } from './replay-dialog.tsx'
 import { RetryDialog } from './retry-dialog.tsx'
 
-const SignalDialog = lazy(() => import('./signal-dialog.tsx'))
+const EraseDialog = lazy(() => import('./rare-dialogs.ts').then(all => ({ default: all.EraseDialog })))
+const SignalDialog = lazy(() => import('./rare-dialogs.ts').then(all => ({ default: all.SignalDialog })))
 
 /** The dialog that is open. */
-export type OpenAction = 'replay' | 'edit' | 'cancel' | 'pause' | 'resume' | 'signal' | { retry: string } | undefined
+export type OpenAction =
+  | 'replay'
+  | 'edit'
+  | 'cancel'
+  | 'pause'
+  | 'resume'
+  | 'signal'
+  | 'erase'
+  | { retry: string }
+  | undefined
 
 export interface ActionsProps {
   view: RunView
@@ -86,6 +96,12 @@ export function Actions({ view, open, setOpen }: ActionsProps) {
           { label: 'Copy ID', keys: 'c', onSelect: () => void copyText(run.id, 'ID copied') },
           { label: 'Copy as perdure', onSelect: () => void copyCommand(read, 'perdure') },
           { label: 'Copy as curl', onSelect: () => void copyCommand(read, 'curl') },
+          {
+            label: 'Erase…',
+            isDanger: true,
+            disabledBecause: refused ?? (hasEnded ? undefined : 'only finished runs can be erased'),
+            onSelect: () => setOpen('erase'),
+          },
         ]}
       />
       <OpenDialog view={view} open={open} onClose={() => setOpen(undefined)} />
@@ -101,6 +117,12 @@ function OpenDialog({ view, open, onClose }: { view: RunView; open: OpenAction; 
     return (
       <Suspense>
         <SignalDialog runId={view.run.id} awaited={view.run.waitingFor?.signal} onClose={onClose} />
+      </Suspense>
+    )
+  if (open === 'erase')
+    return (
+      <Suspense>
+        <EraseDialog runId={view.run.id} onClose={onClose} />
       </Suspense>
     )
   if (typeof open === 'object') return <RetryDialog view={view} stepName={open.retry} onClose={onClose} />

@@ -56,8 +56,8 @@ export default function BudgetDialog({ runId, budget, onClose }: BudgetDialogPro
     >
       <div className={css.dialog}>
         <p>
-          The limits count for the run and all its descendants. Runs that are paused for this budget are resumed; those
-          that are still beyond a limit are paused again. Without a number a name has no limit.
+          The limits apply to the run and all its descendants. Runs paused for this budget are resumed; runs still over
+          a limit are paused again. Leave a field empty for no limit.
         </p>
         {Object.entries(budget).map(([name, { spent }], i) => (
           <label key={name} className={css.field}>

@@ -40,7 +40,7 @@ export default function SignalDialog({ runId, awaited = '', onClose }: SignalDia
     if (!asks)
       return signal.mutate(input, {
         onSuccess: ({ woke }) => {
-          toast(woke > 0 ? 'The run has taken the signal' : 'The signal waits for the run to take it')
+          toast(woke > 0 ? 'The run received the signal' : 'The signal is waiting for the run')
           onClose()
         },
       })

@@ -21,7 +21,7 @@ import { isTerminal, type RunView } from '../model/use-run.ts'
 import { LogLines } from '../tabs/log-lines.tsx'
 import css from './inspector.module.css'
 
-const SettleDialog = lazy(() => import('../actions/settle-dialog.tsx'))
+const SettleDialog = lazy(() => import('../actions/rare-dialogs.ts').then(all => ({ default: all.SettleDialog })))
 
 /** Log lines of a step that are shown beside it; the tab has all. */
 const LINES_MAX = 50

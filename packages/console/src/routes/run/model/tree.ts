@@ -2,6 +2,22 @@
 
 import type { TreeNode } from '@perdure/protocol'
 
+/** How a run or an event came of another one: as trees say it, or as the next run of a chain. */
+export type Relation = TreeNode['via'] | 'continued'
+
+/** The relations in words. */
+export const RELATIONS: Readonly<Record<Relation, string>> = {
+  root: 'this run',
+  child: 'child',
+  started: 'started',
+  onFailure: 'on failure',
+  cleanup: 'cleanup',
+  fork: 'replay',
+  trigger: 'started',
+  emit: 'emitted',
+  continued: 'continued',
+}
+
 /** The part of an answer that is read here. */
 interface Nodes {
   nodes: readonly TreeNode[]

@@ -69,7 +69,7 @@ export function StreamView({ runId, stream, isLive, hasStep }: StreamViewProps) 
       <div className={tabs.tools} role="toolbar" aria-label="Stream">
         <Button
           aria-pressed={isText}
-          disabledBecause={hasText || isText ? undefined : 'no chunk is a text'}
+          disabledBecause={hasText || isText ? undefined : 'no chunk is text'}
           onClick={() => set({ as: undefined })}
         >
           Text

@@ -3,35 +3,65 @@
 
 import type { TreeNode } from '@perdure/protocol'
 import { cutText } from '@perdure/protocol/portable'
-import { useMemo } from 'react'
+import { lazy, Suspense, useMemo } from 'react'
 import { useRead } from '../../../data/queries.ts'
-import { Link } from '../../../router/router.tsx'
+import { Link, useQuery } from '../../../router/router.tsx'
+import { Button } from '../../../ui/button.tsx'
 import { durationText } from '../../../ui/duration.ts'
-import { Loaded } from '../../../ui/states/loaded.tsx'
+import { Loaded, Waiting } from '../../../ui/states/loaded.tsx'
 import { Status } from '../../../ui/status.tsx'
 import { Visible } from '../../../ui/visible.tsx'
 import { shortName } from '../../../ui/visible-text.ts'
-import { type Branch, branchesOf } from '../model/tree.ts'
+import { type Branch, branchesOf, RELATIONS } from '../model/tree.ts'
 import type { RunView } from '../model/use-run.ts'
 import css from './tree-tab.module.css'
 
+const Graph = lazy(() => import('../family/graph.tsx'))
+
 export function TreeTab({ view }: { view: RunView }) {
-  const { id, eventId, parentRunId, replayOf, startedBy } = view.run
-  const { query, isOfEvent } = useTree(id, eventId)
+  const [get, set] = useQuery('run')
+  const { query, isOfEvent } = useTree(view.run.id, view.run.eventId)
+  const isGraph = get('as') === 'graph'
   return (
     <div className={css.tree}>
-      {parentRunId !== undefined && <Above kind="parent" id={parentRunId} />}
-      {startedBy !== undefined && <Above kind="started by" id={startedBy.runId} />}
-      {!isOfEvent && replayOf !== undefined && <Above kind="source" id={replayOf} />}
+      <div className={css.tools}>
+        <Button aria-pressed={!isGraph} onClick={() => set({ as: undefined })}>
+          List
+        </Button>
+        <Button aria-pressed={isGraph} onClick={() => set({ as: 'graph' })}>
+          Graph
+        </Button>
+      </div>
+      {!isGraph && <AllAbove run={view.run} isOfEvent={isOfEvent} />}
       <Loaded query={query}>
         {({ nodes, truncated }) => (
           <>
-            <Nodes nodes={nodes} own={id} />
+            {isGraph ? (
+              <Suspense fallback={<Waiting rows={4} />}>
+                <Graph run={view.run} tree={nodes} />
+              </Suspense>
+            ) : (
+              <Nodes nodes={nodes} own={view.run.id} />
+            )}
             {truncated && <p className={css.mute}>Truncated: a tree shows at most 8 levels and 500 runs and events.</p>}
           </>
         )}
       </Loaded>
     </div>
+  )
+}
+
+/** The runs around the run that its tree may not have. */
+function AllAbove({ run, isOfEvent }: { run: RunView['run']; isOfEvent: boolean }) {
+  const { parentRunId, replayOf, startedBy, continuedFrom, continuedAs } = run
+  return (
+    <>
+      {parentRunId !== undefined && <Above kind="parent" id={parentRunId} />}
+      {startedBy !== undefined && <Above kind="started by" id={startedBy.runId} />}
+      {!isOfEvent && replayOf !== undefined && <Above kind="source" id={replayOf} />}
+      {continuedFrom !== undefined && <Above kind="continues" id={continuedFrom} />}
+      {continuedAs !== undefined && <Above kind="continued as" id={continuedAs} />}
+    </>
   )
 }
 
@@ -44,7 +74,7 @@ function useTree(id: string, eventId: string | undefined) {
   return { query: isOfEvent || !isOther ? ofEvent : ofRun, isOfEvent }
 }
 
-/** A run that this run came of, which its own tree does not have. */
+/** A run that its own tree does not have. */
 function Above({ kind, id }: { kind: string; id: string }) {
   const { data } = useRead('getRun', { id }, { keep: false })
   return (
@@ -75,23 +105,14 @@ function Branches({ branches, own }: { branches: readonly Branch[]; own: string 
   )
 }
 
-const KINDS: Record<TreeNode['via'], string> = {
-  root: 'this run',
-  child: 'child',
-  started: 'started',
-  onFailure: 'on failure',
-  cleanup: 'cleanup',
-  fork: 'replay',
-  trigger: 'started',
-  emit: 'emitted',
-}
-
 function NodeLine({ node, isOwn }: { node: TreeNode; isOwn: boolean }) {
   const { type, id, via, stepName, name, workflow, key, status, durationMs } = node
   const title = shortName((type === 'event' ? name : workflow) ?? id)
   return (
     <p className={css.line} aria-current={isOwn || undefined}>
-      <span className={css.kind}>{type === 'event' && via === 'root' ? 'event' : isOwn ? 'this run' : KINDS[via]}</span>
+      <span className={css.kind}>
+        {type === 'event' && via === 'root' ? 'event' : isOwn ? 'this run' : RELATIONS[via]}
+      </span>
       {status && <Status status={status} />}
       {isOwn ? (
         <strong>{title}</strong>

@@ -12,13 +12,14 @@ type Receiver = Calls['listWebhookReceivers']['reply'][number]
 
 /** The endpoint, with the reason if the engine has disabled it. */
 export function AboutEndpoint({ of: endpoint }: { of: Endpoint }) {
-  const { id, url, app, scheme, eventKinds, enabled, disabledReason, oldSecretsUntil, createdAt } = endpoint
+  const { id, url, name, app, scheme, eventKinds, enabled, disabledReason, oldSecretsUntil, createdAt } = endpoint
   return (
     <Panel title="Endpoint">
       <Facts
         facts={[
           ['State', enabled ? 'enabled' : `disabled${disabledReason === undefined ? '' : `: ${disabledReason}`}`],
           ['URL', url],
+          ['Label', name],
           ['Events', eventKinds.join(', ')],
           ['App', app ?? 'every app'],
           ['Signature', scheme],

@@ -23,8 +23,8 @@ export function OpenEngineNote() {
   return (
     <Panel title="This engine is open">
       <p>
-        Endpoints, receivers and redeliveries still need a secret key. Once a key exists, every program and every runner
-        needs one.
+        Endpoints, receivers and redeliveries still need a secret key. Creating the first key turns authentication on:
+        every program and every runner then needs a key.
       </p>
       <Snippet text="perdure keys create --kind secret --label ops" />
     </Panel>

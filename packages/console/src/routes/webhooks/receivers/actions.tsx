@@ -1,4 +1,4 @@
-// The actions on a receiver: its address, on and off, another secret, and the end of it.
+// The actions on a receiver: its address, an edit, on and off, another secret, and the end of it.
 
 import type { Calls } from '@perdure/client'
 import { useState } from 'react'
@@ -11,7 +11,9 @@ import { Confirm } from '../../../ui/overlay/dialog.tsx'
 import { Menu } from '../../../ui/overlay/menu.tsx'
 import { toast } from '../../../ui/overlay/toasts.tsx'
 import { whyNoKeyedWrite } from '../parts/keyed.tsx'
-import { hasSecret, type NewSecret } from '../parts/secrets.tsx'
+import { RotateSecret } from '../parts/rotate.tsx'
+import type { NewSecret } from '../parts/secrets.tsx'
+import { EditReceiver } from './edit.tsx'
 
 type Receiver = Calls['listWebhookReceivers']['reply'][number]
 
@@ -20,7 +22,7 @@ export const addressOf = ({ slug }: Pick<Receiver, 'slug'>) => `${ENGINE_URL}/we
 
 export function ReceiverActions({ of: receiver, onSecret }: { of: Receiver; onSecret(made: NewSecret): void }) {
   const { id, name, eventName, enabled } = receiver
-  const [asks, setAsks] = useState<'change' | 'rotate' | 'delete'>()
+  const [asks, setAsks] = useState<'edit' | 'change' | 'rotate' | 'delete'>()
   const navigate = useNavigate()
   const update = useWrite('updateWebhookReceiver', ['listWebhookReceivers'])
   const remove = useWrite('deleteWebhookReceiver', ['listWebhookReceivers'])
@@ -28,13 +30,13 @@ export function ReceiverActions({ of: receiver, onSecret }: { of: Receiver; onSe
   const onError = (error: Error) => toast(error.message, { isError: true })
   const close = () => setAsks(undefined)
   const change = { id, body: { enabled: !enabled } }
-  const rotation = { id, body: { rotateSecret: true } }
   return (
     <>
       <Menu
         label="⋯"
         name={`Actions on ${name ?? id}`}
         items={[
+          { label: 'Edit…', disabledBecause: locked, onSelect: () => setAsks('edit') },
           { label: 'Rejected requests', onSelect: () => navigate({ to: 'receiver', params: { id } }) },
           { label: 'Copy URL', onSelect: () => void copyText(addressOf(receiver)) },
           { label: 'Events', onSelect: () => navigate({ to: 'events', query: { name: eventName } }) },
@@ -59,21 +61,15 @@ export function ReceiverActions({ of: receiver, onSecret }: { of: Receiver; onSe
           {enabled ? 'Requests to its URL are rejected from now on.' : 'Requests to its URL become events again.'}
         </Confirm>
       )}
+      {asks === 'edit' && <EditReceiver of={receiver} onClose={close} />}
       {asks === 'rotate' && (
-        <Confirm
-          title="Rotate secret"
-          action="Rotate"
-          call={{ id: 'updateWebhookReceiver', input: rotation }}
+        <RotateSecret
+          operation="updateWebhookReceiver"
+          id={id}
+          overlap="Requests signed with the old one are accepted for another day."
+          onSecret={onSecret}
           onClose={close}
-          onConfirm={() =>
-            update.mutate(rotation, {
-              onSuccess: reply => hasSecret(reply) && onSecret(reply),
-              onError,
-            })
-          }
-        >
-          The new secret is shown once. Requests signed with the old one are accepted for another day.
-        </Confirm>
+        />
       )}
       {asks === 'delete' && (
         <Confirm

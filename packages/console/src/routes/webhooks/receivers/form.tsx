@@ -4,8 +4,8 @@ import type { Calls } from '@perdure/client'
 import { useId, useState } from 'react'
 import { useWrite } from '../../../data/write.ts'
 import { Button } from '../../../ui/button.tsx'
+import { Field, FieldForm } from '../../../ui/fields/fields.tsx'
 import { Dialog } from '../../../ui/overlay/dialog.tsx'
-import { Field, FieldForm } from '../parts/fields.tsx'
 import { KeyedButton } from '../parts/keyed.tsx'
 
 type Scheme = Calls['listWebhookReceivers']['reply'][number]['scheme']

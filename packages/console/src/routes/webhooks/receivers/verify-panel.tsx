@@ -3,10 +3,10 @@
 import { type FormEvent, useState } from 'react'
 import { engineNow } from '../../../data/time/clock.ts'
 import { Button } from '../../../ui/button.tsx'
+import css from '../../../ui/fields/form.module.css'
 import { Polite } from '../../../ui/overlay/polite.tsx'
 import { Panel } from '../../../ui/states/page.tsx'
 import { Status } from '../../../ui/status.tsx'
-import css from '../parts/form.module.css'
 import { type Scheme, type Verdict, verifyPost } from './verify-post.ts'
 
 export function VerifyPanel({ scheme }: { scheme: Scheme }) {

@@ -1,4 +1,4 @@
-// Instants of a schedule that did not fire, in words. Pure.
+// Instants of a schedule that did not fire, and what becomes of them, in words. Pure.
 
 import type { ScheduleEntry } from '@perdure/protocol'
 
@@ -16,4 +16,11 @@ export function countWords({ count = 1 }: Gap): string {
 export function causeWords({ cause }: Gap): string {
   if (cause === 'no-engine') return ': no engine was running'
   return cause === 'suspended' ? ': the namespace was suspended' : ''
+}
+
+/** Which of the instants fire that passed while no engine could fire them. */
+export const CATCH_UPS: Readonly<Record<NonNullable<ScheduleEntry['catchUp']>, string>> = {
+  one: 'latest only',
+  all: 'all, at most the oldest 999 and the latest',
+  none: 'none over a minute late',
 }

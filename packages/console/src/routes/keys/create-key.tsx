@@ -1,0 +1,111 @@
+// The dialog that creates a key: its label, its kind, and when it expires.
+
+import type { Calls } from '@perdure/client'
+import { useState } from 'react'
+import { engineNow } from '../../data/time/clock.ts'
+import { momentIn, zoneName } from '../../data/time/zone.ts'
+import { useWrite } from '../../data/write.ts'
+import { Button, WriteButton } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/overlay/dialog.tsx'
+import { localTime } from '../../ui/time.ts'
+import css from './keys.module.css'
+
+export type NewKey = Calls['createApiKey']['reply']
+
+const KINDS = [
+  ['read', 'reads everything, changes nothing'],
+  ['event', 'sends events'],
+  ['runner', 'registers a runner and its workflows'],
+  ['secret', 'does everything'],
+] as const
+
+const DAY_MS = 86_400_000
+/** By choice: the days that the key lasts. */
+const LIVES = { never: undefined, '7 days': 7, '30 days': 30, '90 days': 90, 'on a date': undefined } as const
+type Life = keyof typeof LIVES
+
+/** The last second of a day such as `2026-11-28`, in the zone of the console; undefined for other texts. */
+function endOfDay(day: string): string | undefined {
+  const ms = momentIn(`${day}T23:59:59`)
+  return Number.isNaN(ms) ? undefined : new Date(ms).toISOString()
+}
+
+export function CreateKey({ onMade, onClose }: { onMade(made: NewKey): void; onClose(): void }) {
+  const [kind, setKind] = useState<NewKey['kind']>('read')
+  const [label, setLabel] = useState('')
+  const [life, setLife] = useState<Life>('never')
+  const [expiresAt, setExpiresAt] = useState<string>()
+  const create = useWrite('createApiKey', ['listApiKeys'])
+  const lasts = { ...(label === '' ? {} : { label }), ...(expiresAt === undefined ? {} : { expiresAt }) }
+  const input = { body: { kind, ...lasts } }
+  const noDate = life === 'on a date' && expiresAt === undefined ? 'choose a date' : undefined
+  const make = () =>
+    create.mutate(input, {
+      onSuccess: made => {
+        onMade(made)
+        onClose()
+      },
+    })
+  const choose = (chosen: Life) => {
+    const days = LIVES[chosen]
+    setLife(chosen)
+    setExpiresAt(days === undefined ? undefined : new Date(engineNow() + days * DAY_MS).toISOString())
+  }
+  return (
+    <Dialog
+      title="New key"
+      onClose={onClose}
+      call={{ id: 'createApiKey', input }}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <WriteButton kind="primary" disabledBecause={noDate} onClick={make}>
+            Create
+          </WriteButton>
+        </>
+      }
+    >
+      <form
+        className={css.form}
+        onSubmit={event => {
+          event.preventDefault()
+          if (noDate === undefined) make()
+        }}
+      >
+        <label>
+          Label
+          <input data-autofocus="" value={label} maxLength={128} onChange={event => setLabel(event.target.value)} />
+        </label>
+        <fieldset>
+          <legend>Kind</legend>
+          {KINDS.map(([each, what]) => (
+            <label key={each}>
+              <input type="radio" name="kind" checked={kind === each} onChange={() => setKind(each)} />
+              <strong>{each}</strong> {what}
+            </label>
+          ))}
+        </fieldset>
+        <label>
+          Expires
+          <select value={life} onChange={event => choose(event.target.value as Life)}>
+            {Object.keys(LIVES).map(each => (
+              <option key={each}>{each}</option>
+            ))}
+          </select>
+        </label>
+        {life === 'on a date' && (
+          <label>
+            Last day
+            <input type="date" onChange={event => setExpiresAt(endOfDay(event.target.value))} />
+          </label>
+        )}
+        {expiresAt !== undefined && (
+          <p className={css.mute}>
+            Refused after {localTime(Date.parse(expiresAt)).slice(0, 19)}, {zoneName()}.
+          </p>
+        )}
+        {create.error && <p role="alert">{create.error.message}</p>}
+      </form>
+    </Dialog>
+  )
+}
