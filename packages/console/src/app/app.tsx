@@ -3,6 +3,7 @@
 import { QueryClientProvider } from '@tanstack/react-query'
 import { Suspense, useEffect } from 'react'
 import { queryClient } from '../data/queries.ts'
+import { useUtc } from '../data/time/zone.ts'
 import { navigate } from '../router/history.ts'
 import { useLocation } from '../router/router.tsx'
 import { buildUrl } from '../router/routes.ts'
@@ -18,6 +19,8 @@ export function App() {
   const { match } = useLocation()
   const namespace = match.kind === 'page' ? match.namespace : undefined
   useEffect(() => openOnce(namespace), [namespace])
+  // Every text of a time is rendered again in the other zone.
+  useUtc()
   return (
     <QueryClientProvider client={queryClient}>
       <Shell>

@@ -9,7 +9,7 @@ import { Waiting } from '../ui/states/loaded.tsx'
 import { Page } from '../ui/states/page.tsx'
 import { targetOfId } from './go.ts'
 
-export function Elsewhere() {
+export default function Elsewhere() {
   const { match } = useLocation()
   const { whoami } = useSession()
   const urlOf = useUrl()

@@ -6,7 +6,7 @@ import { areLettersOff, shortcutsNow, switchLetters } from '../keys/keys.ts'
 import { Dialog } from '../ui/overlay/dialog.tsx'
 import styles from './palette.module.css'
 
-export function Help({ onClose }: { onClose(): void }) {
+export default function Help({ onClose }: { onClose(): void }) {
   const [isOff, setOff] = useState(areLettersOff)
   const change = () => {
     switchLetters(!isOff)

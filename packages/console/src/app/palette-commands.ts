@@ -1,5 +1,6 @@
 // The commands of the palette: what can be done from every page.
 
+import { toggleZone, useUtc } from '../data/time/zone.ts'
 import { setPaused } from '../live/link.ts'
 import { useLive } from '../live/use-live.ts'
 import { useNavigate } from '../router/router.tsx'
@@ -36,6 +37,7 @@ export function useCommands({ onHelp, onUnlock }: Opens): Command[] {
     { label: 'Open a bundle…', run: () => navigate({ to: 'bundle' }) },
     { label: isPaused ? 'Resume live updates' : 'Pause live updates', keys: 'l', run: () => setPaused(!isPaused) },
     ...access,
+    { label: `Times: ${useUtc() ? 'show local time' : 'show UTC'}`, run: () => toast(`Times: ${toggleZone()}`) },
     { label: 'Theme', keys: 't', run: () => toast(`Theme: ${nextTheme()}`) },
     { label: 'Keyboard shortcuts, help', keys: '?', run: onHelp },
     ...(hasKey ? [{ label: 'Sign out', run: () => void signOut() }] : []),

@@ -23,7 +23,7 @@ const NAMES_MAX = 8
 /** Names of events are read once nothing was typed for this long. */
 const QUIET_MS = 200
 
-export function Palette({ onClose, ...opens }: Opens & { onClose(): void }) {
+export default function Palette({ onClose, ...opens }: Opens & { onClose(): void }) {
   const [text, setText] = useState('')
   useEffect(() => setText(takeTyped()), [])
   const [at, setAt] = useState(0)
@@ -46,7 +46,7 @@ export function Palette({ onClose, ...opens }: Opens & { onClose(): void }) {
       <input
         className={styles.input}
         role="combobox"
-        aria-label="Go to an ID, page, workflow, event name or command"
+        aria-label="Go to an ID, page, workflow, app, event name or command"
         aria-expanded="true"
         aria-controls={list}
         aria-activedescendant={results[at] ? `${list}-${at}` : undefined}
@@ -95,6 +95,7 @@ function useResults(text: string, opens: Opens): Result[] {
   const commands = useCommands(opens)
   const eventNames = useEventNames(text)
   const workflows = useRead('listWorkflows', {}, { staleMs: 30_000 }).data
+  const apps = useRead('listApps', {}, { staleMs: 30_000 }).data
   return useMemo(() => {
     const wanted = text.trim().toLowerCase()
     const to = (id: string, label: string, kind: string, target: Target): Result => ({
@@ -109,6 +110,7 @@ function useResults(text: string, opens: Opens): Result[] {
       ...(workflows ?? []).map(({ app, name }) =>
         to(`workflow:${app}/${name}`, name, `workflow in ${app}`, { to: 'workflow', params: { app, name } }),
       ),
+      ...(apps ?? []).map(({ name }) => to(`app:${name}`, name, 'app', { to: 'app', params: { app: name } })),
       ...commands.map(({ label, keys, run }) => ({
         id: `command:${label}`,
         label,
@@ -124,5 +126,5 @@ function useResults(text: string, opens: Opens): Result[] {
       found.push(to('q', `Runs with “${text.trim()}”`, 'search', { to: 'runs', query }))
     }
     return [...(byId ? [to('id', text.trim(), 'open', byId)] : []), ...found].slice(0, RESULTS_MAX)
-  }, [text, workflows, eventNames, commands, navigate])
+  }, [text, workflows, apps, eventNames, commands, navigate])
 }

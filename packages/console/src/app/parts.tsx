@@ -2,8 +2,12 @@
 
 import { type ComponentType, lazy } from 'react'
 
-export const Elsewhere = lazy(() => import('./elsewhere.tsx').then(part => ({ default: part.Elsewhere })))
-export const SignIn = lazy(() => import('./sign-in/sign-in.tsx').then(part => ({ default: part.SignIn })))
+export const Elsewhere = lazy(() => import('./elsewhere.tsx'))
+export const SignIn = lazy(() => import('./sign-in/sign-in.tsx'))
+
+/** Parts of the top bar of an engine with keys. */
+export const Namespaces = lazy(() => import('./keyed-bar.tsx').then(part => ({ default: part.Namespaces })))
+export const Unlocked = lazy(() => import('./keyed-bar.tsx').then(part => ({ default: part.Unlocked })))
 
 interface OverlayProps {
   onClose(): void
@@ -15,8 +19,8 @@ interface OverlayProps {
 
 /** The dialogs of the shell, by name. */
 export const OVERLAYS = {
-  search: lazy(() => import('./palette.tsx').then(part => ({ default: part.Palette }))),
-  help: lazy(() => import('./help.tsx').then(part => ({ default: part.Help }))),
-  unlock: lazy(() => import('./sign-in/unlock-dialog.tsx').then(part => ({ default: part.UnlockDialog }))),
-  namespace: lazy(() => import('./sign-in/namespace-dialog.tsx').then(part => ({ default: part.NamespaceDialog }))),
+  search: lazy(() => import('./palette.tsx')),
+  help: lazy(() => import('./help.tsx')),
+  unlock: lazy(() => import('./sign-in/unlock-dialog.tsx')),
+  namespace: lazy(() => import('./sign-in/namespace-dialog.tsx')),
 } satisfies Record<string, ComponentType<OverlayProps>>

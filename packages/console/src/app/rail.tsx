@@ -3,9 +3,9 @@
 import { useKeys } from '../keys/keys.ts'
 import { type Counts, useLive } from '../live/use-live.ts'
 import { Link, useLocation, useNavigate } from '../router/router.tsx'
-import type { RouteName } from '../router/routes.ts'
 import { preload } from './pages.ts'
 import styles from './shell.module.css'
+import { isInSection } from './up.ts'
 
 interface Section {
   to:
@@ -23,43 +23,38 @@ interface Section {
     | 'engine'
   label: string
   key: string
-  /** The routes at which the section is current. */
-  routes: readonly RouteName[]
   /** A count that is shown unless it is zero, and its meaning. */
   count?: { of: keyof Counts; meaning: string }
 }
 
 export const sections: readonly Section[] = [
-  { to: 'overview', label: 'Overview', key: 'o', routes: ['overview'] },
-  { to: 'runs', label: 'Runs', key: 'r', routes: ['runs', 'run', 'bulks', 'bulk'] },
-  { to: 'workflows', label: 'Workflows', key: 'w', routes: ['workflows', 'workflow'] },
-  { to: 'events', label: 'Events', key: 'e', routes: ['events', 'event', 'sendEvent'] },
-  { to: 'schedules', label: 'Schedules', key: 's', routes: ['schedules'] },
+  { to: 'overview', label: 'Overview', key: 'o' },
+  { to: 'runs', label: 'Runs', key: 'r' },
+  { to: 'workflows', label: 'Workflows', key: 'w' },
+  { to: 'events', label: 'Events', key: 'e' },
+  { to: 'schedules', label: 'Schedules', key: 's' },
   {
     to: 'limits',
     label: 'Limits',
     key: 'l',
-    routes: ['limits'],
     count: { of: 'held', meaning: 'runs queued by limits' },
   },
-  { to: 'runners', label: 'Runners', key: 'n', routes: ['runners'], count: { of: 'silent', meaning: 'silent' } },
+  { to: 'runners', label: 'Runners', key: 'n', count: { of: 'silent', meaning: 'silent' } },
   {
     to: 'deliveries',
     label: 'Webhooks',
     key: 'b',
-    routes: ['deliveries', 'delivery', 'endpoints', 'endpoint', 'receivers', 'receiver'],
     count: { of: 'exhausted', meaning: 'deliveries gave up in 24 h' },
   },
   {
     to: 'errors',
     label: 'Errors',
     key: 'x',
-    routes: ['errors', 'errorGroup'],
-    count: { of: 'failed', meaning: 'runs failed in 1 h' },
+    count: { of: 'failed', meaning: 'open in 24 h' },
   },
-  { to: 'audit', label: 'Audit', key: 'a', routes: ['audit'] },
-  { to: 'keys', label: 'Keys', key: 'k', routes: ['keys'] },
-  { to: 'engine', label: 'Engine', key: 'i', routes: ['engine'] },
+  { to: 'audit', label: 'Audit', key: 'a' },
+  { to: 'keys', label: 'Keys', key: 'k' },
+  { to: 'engine', label: 'Engine', key: 'i' },
 ]
 
 export function Rail({ isOpen, onChoose }: { isOpen: boolean; onChoose(): void }) {
@@ -73,11 +68,11 @@ export function Rail({ isOpen, onChoose }: { isOpen: boolean; onChoose(): void }
   )
   return (
     <nav id="rail" className={styles.rail} aria-label="Sections" data-open={isOpen || undefined}>
-      {sections.map(({ to, label, key, routes, count }) => (
+      {sections.map(({ to, label, key, count }) => (
         <Link
           key={to}
           target={{ to }}
-          aria-current={current !== undefined && routes.includes(current) ? 'page' : undefined}
+          aria-current={current !== undefined && isInSection(current, to) ? 'page' : undefined}
           title={`${label} (g ${key})`}
           onClick={onChoose}
           onPointerEnter={() => preload(to)}

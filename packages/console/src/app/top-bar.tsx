@@ -1,17 +1,16 @@
 // The bar on top: the namespace, the kind of access, search, and the session's menu.
 
-import { useEffect } from 'react'
-import { useNow } from '../data/time/clock.ts'
-import { Link, useNamespace, useNavigate } from '../router/router.tsx'
-import { canWrite, lock, signOut, useSession } from '../session/session.ts'
-import { signedInNamespaces } from '../session/tokens.ts'
+import { Suspense } from 'react'
+import { toggleZone, useUtc } from '../data/time/zone.ts'
+import { Link, useNamespace } from '../router/router.tsx'
+import { canWrite, signOut, useSession } from '../session/session.ts'
 import { Button } from '../ui/button.tsx'
 import { copyText } from '../ui/overlay/copy.tsx'
 import { Menu } from '../ui/overlay/menu.tsx'
 import { toast } from '../ui/overlay/toasts.tsx'
 import { toggleVeil, useVeil } from '../ui/veil.ts'
-import { shortName } from '../ui/visible-text.ts'
 import { LivePill } from './live-pill.tsx'
+import { Namespaces, Unlocked } from './parts.tsx'
 import styles from './shell.module.css'
 import { nextTheme } from './theme.ts'
 
@@ -30,9 +29,12 @@ export interface TopBarProps {
 export function TopBar({ onSearch, onPinned, onNamespace, onUnlock, onHelp, onRail, isRailOpen }: TopBarProps) {
   const session = useSession()
   const namespace = useNamespace()
-  const { whoami } = session
-  const isOpen = whoami?.open ?? false
+  const { whoami, unlockedUntil } = session
+  const isKeyed = whoami?.open === false
+  const name = <b>{namespace}</b>
   const veil = useVeil()
+  const isUtc = useUtc()
+  const changeZone = () => toast(`Times: ${toggleZone()}`)
   const changeTheme = () => toast(`Theme: ${nextTheme()}`)
   return (
     <header className={styles.top}>
@@ -50,15 +52,26 @@ export function TopBar({ onSearch, onPinned, onNamespace, onUnlock, onHelp, onRa
         Perdure
       </Link>
       <div className={styles.where}>
-        {isOpen ? <b>{namespace}</b> : <Namespaces current={namespace} onOther={onNamespace} />}
-        {whoami && <span>{isOpen ? 'open, this machine only' : (whoami.label ?? `${whoami.kind} key`)}</span>}
+        <Suspense fallback={name}>{isKeyed ? <Namespaces current={namespace} onOther={onNamespace} /> : name}</Suspense>
+        {whoami && <span>{isKeyed ? (whoami.label ?? `${whoami.kind} key`) : 'open, this machine only'}</span>}
       </div>
       <button type="button" className={styles.search} title="Search (⌘K or /)" onClick={onSearch}>
         Search <kbd>⌘K</kbd>
       </button>
       <div className={styles.tools}>
         <LivePill />
-        {whoami && !isOpen && <Access onUnlock={onUnlock} />}
+        {isUtc && (
+          <Button kind="bare" title="Show local time" onClick={changeZone}>
+            UTC
+          </Button>
+        )}
+        {isKeyed && !canWrite(session) && (
+          // Locked buttons click it, so it comes without a chunk of its own.
+          <Button title="Actions need a secret key" data-unlock="" onClick={onUnlock}>
+            Unlock
+          </Button>
+        )}
+        <Suspense>{unlockedUntil !== undefined && <Unlocked until={unlockedUntil} />}</Suspense>
         <Menu
           label="⋯"
           name="Session and help"
@@ -73,9 +86,10 @@ export function TopBar({ onSearch, onPinned, onNamespace, onUnlock, onHelp, onRa
               disabledBecause: veil.isByEngine ? 'hidden by the engine' : undefined,
               onSelect: () => toast(toggleVeil() ? 'Payloads are hidden in this browser' : 'Payloads are shown'),
             },
+            { label: isUtc ? 'Show local time' : 'Show UTC', onSelect: changeZone },
             { label: 'Theme', keys: 't', onSelect: changeTheme },
             { label: 'Keyboard', keys: '?', onSelect: onHelp },
-            ...(whoami && !isOpen ? [{ label: 'Sign out', onSelect: () => void signOut() }] : []),
+            ...(isKeyed ? [{ label: 'Sign out', onSelect: () => void signOut() }] : []),
           ]}
         />
       </div>
@@ -85,48 +99,3 @@ export function TopBar({ onSearch, onPinned, onNamespace, onUnlock, onHelp, onRa
 
 /** Copies the command that reads what the page shows. */
 const copyPage = async (tool: 'perdure' | 'curl') => (await import('./copy/copy-page.ts')).copyPage(tool)
-
-/** The namespaces that this tab is signed in to, and the way to another. */
-function Namespaces({ current, onOther }: { current: string; onOther(): void }) {
-  const navigate = useNavigate()
-  const others = signedInNamespaces().filter(name => name !== current)
-  return (
-    <Menu
-      label={current}
-      name={`Namespace ${current}`}
-      kind="bare"
-      items={[
-        ...others.map(name => ({
-          label: shortName(name),
-          onSelect: () => navigate({ to: 'runs', namespace: name }),
-        })),
-        { label: 'Another namespace…', onSelect: onOther },
-      ]}
-    />
-  )
-}
-
-/** Whether actions are locked, and the way to change that. */
-function Access({ onUnlock }: { onUnlock(): void }) {
-  const session = useSession()
-  if (session.unlockedUntil !== undefined) return <Unlocked until={session.unlockedUntil} />
-  if (canWrite(session)) return null
-  return (
-    <Button title="Actions need a secret key" data-unlock="" onClick={onUnlock}>
-      Unlock
-    </Button>
-  )
-}
-
-function Unlocked({ until }: { until: number }) {
-  const leftS = Math.max(0, Math.round((until - useNow()) / 1000))
-  useEffect(() => {
-    if (leftS === 0) lock()
-  }, [leftS])
-  const left = `${Math.floor(leftS / 60)}:${String(leftS % 60).padStart(2, '0')}`
-  return (
-    <Button title="Lock actions" onClick={lock}>
-      Lock · {left}
-    </Button>
-  )
-}

@@ -1,6 +1,6 @@
-// The page above a page: the list of a record, as it was left.
+// The page above a page: the list of a record, as it was left; and the section of a page.
 
-import { buildUrl, type PageMatch, type RouteName } from '../router/routes.ts'
+import { buildUrl, type PageMatch, ROUTES, type RouteName } from '../router/routes.ts'
 
 type ListName = 'runs' | 'workflows' | 'events' | 'errors' | 'deliveries' | 'endpoints' | 'receivers' | 'bulks'
 
@@ -10,6 +10,7 @@ const ABOVE: Partial<Record<RouteName, ListName>> = {
   bundle: 'runs',
   bulk: 'bulks',
   workflow: 'workflows',
+  app: 'workflows',
   event: 'events',
   sendEvent: 'events',
   errorGroup: 'errors',
@@ -30,4 +31,10 @@ export function leave({ name, namespace, query }: PageMatch): void {
 export function urlAbove({ name, namespace }: PageMatch): string | undefined {
   const above = ABOVE[name]
   return above && buildUrl(namespace, above, {}, left.get(`${namespace}\n${above}`))
+}
+
+/** Whether a page is in the section of a list: it is that list, another list of the same page, or below one. */
+export function isInSection(name: RouteName, section: RouteName): boolean {
+  const above = ABOVE[name]
+  return above === undefined ? ROUTES[name].page === ROUTES[section].page : isInSection(above, section)
 }

@@ -1,7 +1,8 @@
 // The link that `Y` copies: that of the page, with windows of time that do not move.
 
-import { sinceParam } from '../../data/time/window.ts'
-import { type Match, ROUTES, type RouteName } from '../../router/routes.ts'
+import { DAYS, sinceParam } from '../../data/time/window.ts'
+import { PARAMETERS } from '../../router/parameters.ts'
+import type { Match, RouteName } from '../../router/routes.ts'
 
 /** The window of a page whose URL has none. */
 const DEFAULT_WINDOWS: { readonly [Name in RouteName]?: string } = {
@@ -13,7 +14,9 @@ const DEFAULT_WINDOWS: { readonly [Name in RouteName]?: string } = {
   errorGroup: '30d',
 }
 
-const isRelative = (value: string) => /^\d{1,6}[smhd]$/.test(value)
+const isRelative = (value: string) => /^\d{1,6}[smhd]$/.test(value) || DAYS.includes(value)
+/** Whether the text is a date or a time without a zone, so that the zone of the console applies. */
+const isZoned = (value: string) => /^[\d-]{10}([T ][\d:.]+)?$/.test(value)
 
 /** The address with each relative window (`since=24h`) as the time at which it begins now, and with its end where the page has one. */
 export function pinnedUrl(url: string, match: Match, nowMs: number): string {
@@ -23,12 +26,13 @@ export function pinnedUrl(url: string, match: Match, nowMs: number): string {
   const since = searchParams.get('since') ?? (name && DEFAULT_WINDOWS[name])
   const until = searchParams.get('until')
   const pin = (key: string, value: string) => searchParams.set(key, sinceParam(value, nowMs) ?? value)
+  if (since !== undefined && isZoned(since)) pin('since', since)
   if (since !== undefined && isRelative(since)) {
     pin('since', since)
-    const hasEnd = name !== undefined && (ROUTES[name].query as readonly string[]).includes('until')
+    const hasEnd = name !== undefined && (PARAMETERS[name] as readonly string[]).includes('until')
     if (hasEnd && until === null) searchParams.set('until', new Date(nowMs).toISOString())
   }
-  if (until !== null && isRelative(until)) pin('until', until)
+  if (until !== null && (isRelative(until) || isZoned(until))) pin('until', until)
   pinned.search = pinned.search.replaceAll('%3A', ':')
   return pinned.href
 }

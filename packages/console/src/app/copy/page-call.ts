@@ -3,7 +3,8 @@
 import type { Call } from '../../data/commands/request.ts'
 import { engineNow } from '../../data/time/clock.ts'
 import { sinceParam } from '../../data/time/window.ts'
-import { type PageMatch, ROUTES, type RouteName } from '../../router/routes.ts'
+import { PARAMETERS } from '../../router/parameters.ts'
+import type { PageMatch, RouteName } from '../../router/routes.ts'
 import { listInput } from '../../routes/runs/query.ts'
 
 type Get = (name: string) => string | undefined
@@ -25,7 +26,7 @@ export function callOf({ name, params, query }: PageMatch): PageCall | undefined
     return query.get(key) ?? undefined
   }
   const call = CALLS[name](params as Readonly<Record<string, string>>, get)
-  const filters = PAGES_OF_ONE.has(name) ? [] : ROUTES[name].query
+  const filters = PAGES_OF_ONE.has(name) ? [] : PARAMETERS[name]
   return call && { call, missing: filters.filter(key => query.has(key) && !used.has(key)) }
 }
 
@@ -58,6 +59,10 @@ const CALLS: Readonly<Record<RouteName, (params: Readonly<Record<string, string>
     id: 'getWorkflowStats',
     input: given({ app, workflow: name, since: since(get), until: until(get) }),
   }),
+  app: ({ app }, get) => ({
+    id: 'getWorkflowStats',
+    input: given({ app, since: since(get), until: until(get) }),
+  }),
   events: (_, get) => ({
     id: 'listEvents',
     input: given({
@@ -79,7 +84,13 @@ const CALLS: Readonly<Record<RouteName, (params: Readonly<Record<string, string>
   runners: (_, get) => ({ id: 'listRunners', input: given({ app: get('app') }) }),
   errors: (_, get) => ({
     id: 'listErrors',
-    input: given({ app: get('app'), workflow: get('workflow'), since: since(get), until: until(get) }),
+    input: given({
+      state: (get('state') ?? 'open') as 'open',
+      app: get('app'),
+      workflow: get('workflow'),
+      since: since(get),
+      until: until(get),
+    }),
   }),
   errorGroup: ({ fingerprint }, get) => ({
     id: 'listRuns',

@@ -5,7 +5,7 @@ import { signIn } from '../../session/session.ts'
 import { Dialog } from '../../ui/overlay/dialog.tsx'
 import { KeyForm } from './key-form.tsx'
 
-export function NamespaceDialog({ onClose }: { onClose(): void }) {
+export default function NamespaceDialog({ onClose }: { onClose(): void }) {
   const navigate = useNavigate()
   const enter = async (key: string) => {
     const namespace = await signIn({ key })

@@ -13,7 +13,7 @@ import styles from './sign-in.module.css'
 
 const TITLE = 'Sign in · Perdure'
 
-export function SignIn() {
+export default function SignIn() {
   const { notice, namespace } = useSession()
   const { match } = useLocation()
   const [other, setOther] = useState<string>()

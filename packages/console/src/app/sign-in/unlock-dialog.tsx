@@ -4,7 +4,7 @@ import { unlock } from '../../session/session.ts'
 import { Dialog } from '../../ui/overlay/dialog.tsx'
 import { KeyForm } from './key-form.tsx'
 
-export function UnlockDialog({ onClose }: { onClose(): void }) {
+export default function UnlockDialog({ onClose }: { onClose(): void }) {
   return (
     <Dialog title="Unlock actions" onClose={onClose}>
       <KeyForm label="Secret key for this namespace" action="Unlock" onKey={key => unlock(key).then(onClose)} />

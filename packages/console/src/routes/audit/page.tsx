@@ -1,16 +1,14 @@
 // The audit log: who did what, and on which run.
 
 import { cutText } from '@perdure/protocol/portable'
-import { useMemo } from 'react'
 import { type Item, itemsOf, renew, usePages } from '../../data/queries.ts'
-import { engineNow } from '../../data/time/clock.ts'
-import { sinceParam } from '../../data/time/window.ts'
 import { Link, useQuery } from '../../router/router.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
 import { useRenewal } from '../../ui/live-list/use-renewal.ts'
 import { Moment } from '../../ui/moment.tsx'
+import { useTime } from '../../ui/range/use-time.ts'
 import { Empty } from '../../ui/states/empty.tsx'
-import { untilField } from '../../ui/states/filter-fields.ts'
+import { windowFields } from '../../ui/states/filter-fields.ts'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
 import type { Look } from '../../ui/table/list-table.tsx'
@@ -44,9 +42,7 @@ export default function AuditPage() {
   const [get, set] = useQuery('audit')
   const [action, runId, actor, target] = [get('action'), get('run'), get('actor'), get('target')]
   const [since, until] = [get('since'), get('until')]
-  // A relative window begins anew only when the URL changes.
-  const from = useMemo(() => sinceParam(since, engineNow()), [since])
-  const end = useMemo(() => sinceParam(until, engineNow()), [until])
+  const [from, end] = [useTime(since), useTime(until)]
   const query = usePages('listControlActions', {
     // The engine does not look into details: with a target the log is walked.
     limit: target === undefined ? 100 : 1000,
@@ -73,14 +69,7 @@ export default function AuditPage() {
           { name: 'actor', label: 'Actor', value: actor, onChange: actor => set({ actor }) },
           { name: 'run', label: 'Run', value: runId, onChange: run => set({ run }) },
           { name: 'target', label: 'ID', value: target, onChange: target => set({ target }) },
-          {
-            name: 'since',
-            label: 'Since',
-            value: since,
-            choices: ['1h', '24h', '7d', '30d'],
-            onChange: since => set({ since, until: undefined }),
-          },
-          ...untilField(until, until => set({ until })),
+          ...windowFields({ since, until }, set),
         ]}
       />
       <Panel isFlush>

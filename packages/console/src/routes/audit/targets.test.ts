@@ -10,6 +10,8 @@ test.each([
   ['buffer.flush', { app: 'a', workflow: 'w' }, 'w', { to: 'workflow', params: { app: 'a', name: 'w' } }],
   ['app.delete', { app: 'a', force: true }, 'a', { to: 'workflows', query: { app: 'a' } }],
   ['bulk.cancel', { bulkId: 'blk_1', done: 3 }, 'blk_1', { to: 'bulk', params: { id: 'blk_1' } }],
+  ['view.put', { id: 'v1', name: 'failed today' }, 'failed today', { to: 'runs' }],
+  ['error.resolve', { fingerprint: 'f1' }, 'f1', { to: 'errorGroup', params: { fingerprint: 'f1' } }],
   ['scheduled_event.delete', { id: 'evt_2' }, 'evt_2', undefined],
 ] as const)('%s is about %j', (action, detail, text, target) => {
   expect(targetOf({ action, detail })).toEqual(target === undefined ? { text } : { text, target })

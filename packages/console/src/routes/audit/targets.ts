@@ -36,6 +36,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
   workflow: WORKFLOW,
   buffer: WORKFLOW,
   app: { names: ['app'], target: app => ({ to: 'workflows', query: { app } }) },
+  view: { names: ['name', 'id'], target: () => ({ to: 'runs' }) },
+  error: { names: ['fingerprint'], target: fingerprint => ({ to: 'errorGroup', params: { fingerprint } }) },
   bulk: { names: ['bulkId'], target: id => ({ to: 'bulk', params: { id } }) },
 }
 

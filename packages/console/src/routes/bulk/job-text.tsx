@@ -43,7 +43,7 @@ type Lacked = { [Name in keyof JobFilter]: Name extends NotOfPage ? JobFilter[Na
 /** The same filter in the list of runs; undefined if the list does not have all of it. */
 export function runsQuery(filter: Bulk['filter']) {
   if (!filter) return undefined
-  const { app, workflow, status, runType, since, until, error, parentRunId, attribute, ...more } = filter
+  const { app, workflow, status, runType, since, until, error, parentRunId, root, attribute, ...more } = filter
   const { waitingFor, key, endedSince, endedUntil, q, deep, ...others } = more
   if (Object.keys(others satisfies Lacked).length > 0) return undefined
   return {
@@ -57,6 +57,7 @@ export function runsQuery(filter: Bulk['filter']) {
     'ended-until': endedUntil,
     error,
     parent: parentRunId,
+    root: root ? 'true' : undefined,
     key,
     attribute: attribute && [attribute].flat().join(VALUE_BREAK),
     waiting: waitingFor,

@@ -63,6 +63,7 @@ export function Jobs() {
     <Page title="Bulk jobs">
       <Panel isFlush>
         <PagedTable
+          isWhole
           label="Bulk jobs"
           query={query}
           columns={COLUMNS}

@@ -43,7 +43,7 @@ it('leaves out members that the page could not show', () => {
 it.each([
   ['x', /not JSON/],
   ['[]', /not an object/],
-  ['{}', /not a bundle/],
+  ['{}', /not a Perdure bundle/],
   ['{"perdure-bundle":2}', /version 2/],
   ['{"perdure-bundle":1,"run":{"id":"run_1"}}', /no workflow/],
   [text({ run: { ...RUN, createdAt: 'soon' } }), /no createdAt/],

@@ -18,7 +18,7 @@ export interface BundleView extends RunView {
 export function readBundle(text: string): BundleView {
   const bundle = objectOf(parseText(text), 'The file')
   const version = bundle['perdure-bundle']
-  if (version === undefined) throw new Error('The file is JSON, but not a bundle of Perdure.')
+  if (version === undefined) throw new Error('The file is JSON, but not a Perdure bundle.')
   if (version !== VERSION) throw new Error(`The bundle has version ${String(version)}; this console reads ${VERSION}.`)
   const run = withoutBadMembers(objectOf(bundle.run, 'The run'))
   for (const name of ['id', 'workflow', 'app', 'status', 'createdAt'])

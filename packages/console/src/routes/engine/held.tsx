@@ -20,7 +20,9 @@ export function Held() {
     )
   return (
     <Panel title="Held">
-      <p>This engine answers and takes events in. It claims, fires and delivers nothing until it is released.</p>
+      <p>
+        This engine answers requests and accepts events. It claims, fires and delivers nothing until it is released.
+      </p>
       <WriteButton startsRuns onClick={() => setAsking(true)}>
         Release…
       </WriteButton>
@@ -32,8 +34,7 @@ export function Held() {
           onConfirm={start}
           onClose={() => setAsking(false)}
         >
-          Due runs go on, schedules fire and webhooks are delivered from then on. This cannot be undone without a
-          restart.
+          Due runs continue, schedules fire and webhooks are delivered. To hold the engine again, restart it.
         </Confirm>
       )}
     </Panel>

@@ -6,10 +6,10 @@ import { Fragment, useState } from 'react'
 import { useRead } from '../../data/queries.ts'
 import { Link } from '../../router/router.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Empty } from '../../ui/states/empty.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Panel } from '../../ui/states/page.tsx'
 import { type Column, DataTable } from '../../ui/table/data-table.tsx'
+import { WholeRows } from '../../ui/table/whole-rows.tsx'
 import { shortName } from '../../ui/visible-text.ts'
 import css from '../events/events.module.css'
 
@@ -61,32 +61,33 @@ export function WhyPanel({ id }: { id: string }) {
 }
 
 function Decision({ why }: { why: EventExplanation }) {
-  const { sentence, workflows, woken = [], waited, nearest = [], name, eventId, warnings = [] } = why
+  const { sentence, workflows, woken = [], waited, nearest = [], eventId, warnings = [] } = why
   return (
     <>
       <p className={css.note}>{sentence}</p>
       {workflows.length > 0 ? (
-        <DataTable
-          label="Workflows triggered by this name"
-          columns={COLUMNS}
-          rows={workflows}
-          keyOf={({ app, workflow }) => `${app}\n${workflow}`}
-        />
+        <WholeRows count={workflows.length}>
+          <DataTable
+            label="Workflows triggered by this name"
+            columns={COLUMNS}
+            rows={workflows}
+            keyOf={({ app, workflow }) => `${app}\n${workflow}`}
+          />
+        </WholeRows>
       ) : (
-        <Empty title={`No workflow has a trigger for ${shortName(name)}`}>
-          {waited === undefined && nearest.length > 0 && (
-            <p>
-              Send it to{' '}
-              {nearest.map((other, no) => (
-                <Fragment key={other}>
-                  {no > 0 && ', '}
-                  <Link target={{ to: 'sendEvent', query: { like: eventId, name: other } }}>{shortName(other)}</Link>
-                </Fragment>
-              ))}{' '}
-              instead.
-            </p>
-          )}
-        </Empty>
+        waited === undefined &&
+        nearest.length > 0 && (
+          <p className={css.note}>
+            Send it to{' '}
+            {nearest.map((other, no) => (
+              <Fragment key={other}>
+                {no > 0 && ', '}
+                <Link target={{ to: 'sendEvent', query: { like: eventId, name: other } }}>{shortName(other)}</Link>
+              </Fragment>
+            ))}{' '}
+            instead.
+          </p>
+        )
       )}
       {woken.length > 0 && (
         <ul className={css.note} aria-label="Runs resumed">

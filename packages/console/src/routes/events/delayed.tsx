@@ -17,7 +17,6 @@ import type { Column } from '../../ui/table/data-table.tsx'
 import type { Look } from '../../ui/table/list-table.tsx'
 import { PagedTable } from '../../ui/table/paged-table.tsx'
 import { PeekPart } from '../../ui/table/peek-panel.tsx'
-import { WholeRows } from '../../ui/table/whole-rows.tsx'
 import { exactTime } from '../../ui/time.ts'
 import { useVeil } from '../../ui/veil.ts'
 import { Visible } from '../../ui/visible.tsx'
@@ -50,18 +49,17 @@ export default function DelayedEvents({ name }: { name: string | undefined }) {
   ]
   return (
     <Panel title="Delayed events" isFlush>
-      <WholeRows count={itemsOf(query).length}>
-        <PagedTable
-          label="Delayed events"
-          query={query}
-          columns={columns}
-          keyOf={({ id }) => id}
-          look={event => lookAt(event, isHidden)}
-          menuOf={event => [{ label: 'Cancel…', disabledBecause: refused, onSelect: () => setCancelled(event) }]}
-          what="delayed events"
-          empty={null}
-        />
-      </WholeRows>
+      <PagedTable
+        isWhole
+        label="Delayed events"
+        query={query}
+        columns={columns}
+        keyOf={({ id }) => id}
+        look={event => lookAt(event, isHidden)}
+        menuOf={event => [{ label: 'Cancel…', disabledBecause: refused, onSelect: () => setCancelled(event) }]}
+        what="delayed events"
+        empty={null}
+      />
       {cancelled && (
         <Confirm
           title={`Cancel ${shortName(cancelled.name)}`}

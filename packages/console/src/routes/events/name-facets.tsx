@@ -1,11 +1,9 @@
 // The names of the newest events with their counts, above the log: a name is a filter.
 
-import { useMemo } from 'react'
 import { itemsOf, usePages } from '../../data/queries.ts'
-import { engineNow } from '../../data/time/clock.ts'
-import { sinceParam } from '../../data/time/window.ts'
 import { useQuery } from '../../router/router.tsx'
 import { Button } from '../../ui/button.tsx'
+import { useTime } from '../../ui/range/use-time.ts'
 import { shortName } from '../../ui/visible-text.ts'
 import { byCount } from './by-count.ts'
 import css from './events.module.css'
@@ -19,7 +17,7 @@ export function NameFacets() {
   const [name, since = DEFAULT_WINDOW] = [get('name'), get('since')]
   // The list has filters that the counts do not have.
   const isNarrowed = (['app', 'source', 'until'] as const).some(filter => get(filter) !== undefined)
-  const from = useMemo(() => sinceParam(since, engineNow()), [since])
+  const from = useTime(since)
   const names = usePages(
     'listEventNames',
     { since: from, limit: 200 },

@@ -4,8 +4,6 @@ import { cutText } from '@perdure/protocol/portable'
 import { lazy, Suspense, useMemo, useState } from 'react'
 import { sourceOf } from '../../data/json/parse.ts'
 import { type Item, itemsOf, usePages } from '../../data/queries.ts'
-import { engineNow } from '../../data/time/clock.ts'
-import { sinceParam } from '../../data/time/window.ts'
 import { EACH_MAX } from '../../data/write-each.ts'
 import { useLive } from '../../live/use-live.ts'
 import { Link, useNavigate, useQuery } from '../../router/router.tsx'
@@ -15,9 +13,11 @@ import { FilterBar } from '../../ui/filter-bar.tsx'
 import { veiledText } from '../../ui/json/veil-json.ts'
 import { News } from '../../ui/live-list/news.tsx'
 import { Moment } from '../../ui/moment.tsx'
+import { useTime } from '../../ui/range/use-time.ts'
 import { SelectionFrame } from '../../ui/selection/bar.tsx'
 import { useSelection } from '../../ui/selection/use-selection.ts'
 import { Empty } from '../../ui/states/empty.tsx'
+import { windowFields } from '../../ui/states/filter-fields.ts'
 import { FirstEvent } from '../../ui/states/first-run.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
@@ -40,7 +40,6 @@ const DelayedEvents = lazy(() => import('./delayed.tsx'))
 type EventRecord = Item<'listEvents'>
 
 const SOURCES: readonly EventRecord['source'][] = ['api', 'emit', 'schedule', 'engine']
-const WINDOWS = ['1h', '24h', '7d', '30d']
 const NAMES_STALE_MS = 30_000
 
 const PEEK_MAX = 200
@@ -166,21 +165,19 @@ function Filters({ get, set }: { get: Query[0]; set: Query[1] }) {
         { name: 'name', label: 'Name', value: name, known, onChange: name => set({ name }) },
         { name: 'app', label: 'App', value: app, onChange: app => set({ app }) },
         { name: 'source', label: 'Source', value: source, choices: SOURCES, onChange: source => set({ source }) },
-        { name: 'since', label: 'Since', value: since, choices: WINDOWS, onChange: since => set({ since }) },
-        { name: 'until', label: 'Until', value: until, known: WINDOWS, onChange: until => set({ until }) },
+        ...windowFields({ since, until }, set),
       ]}
     />
   )
 }
 
-/** The read of the log. A relative window begins anew only when the URL changes; what the engine does not know it refuses. */
+/** The read of the log. What the engine does not know it refuses. */
 function useInput(get: Query[0]): EventsInput {
+  const [since, until] = [useTime(get('since')), useTime(get('until'))]
   return useMemo(() => {
-    const now = engineNow()
-    const timeOf = (name: 'since' | 'until') => sinceParam(get(name), now) ?? get(name)
     const source = get('source') as EventsInput['source']
-    return { limit: 100, name: get('name'), app: get('app'), source, since: timeOf('since'), until: timeOf('until') }
-  }, [get])
+    return { limit: 100, name: get('name'), app: get('app'), source, since, until }
+  }, [get, since, until])
 }
 
 function lookAt({ id, name, data }: EventRecord, isHidden: boolean): Look {

@@ -1,7 +1,7 @@
 // The open buffers of debounce and batch on the page of limits: events that wait to become one run, and starting it at once.
 
 import { useState } from 'react'
-import { type Item, itemsOf, usePages } from '../../data/queries.ts'
+import { type Item, usePages } from '../../data/queries.ts'
 import { useWrite } from '../../data/write.ts'
 import { Link } from '../../router/router.tsx'
 import { WriteButton } from '../../ui/button.tsx'
@@ -12,7 +12,6 @@ import { type ActiveFilter, Empty, Snippet } from '../../ui/states/empty.tsx'
 import { Panel } from '../../ui/states/page.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
 import { PagedTable } from '../../ui/table/paged-table.tsx'
-import { WholeRows } from '../../ui/table/whole-rows.tsx'
 import { Visible } from '../../ui/visible.tsx'
 import css from './limits.module.css'
 
@@ -42,23 +41,22 @@ export function Buffers({ app, workflow, keyText, filters }: BuffersProps) {
   const query = usePages('listBuffers', { app, workflow, limit: 100 })
   return (
     <Panel title="Debounce and batch" isFlush>
-      <WholeRows count={query.hasNextPage ? Number.POSITIVE_INFINITY : itemsOf(query).length}>
-        <PagedTable
-          label="Buffers"
-          query={query}
-          rowsOf={page => page.items.filter(({ key }) => keyText === undefined || key === keyText)}
-          filters={filters}
-          columns={COLUMNS}
-          keyOf={({ id }) => id}
-          what="buffers"
-          empty={
-            <Empty title="No pending debounce or batch">
-              <p>Events of a workflow with a debounce or a batch appear here until they become one run.</p>
-              <Snippet text={"batch: { maxSize: 100, timeout: '30s', key: 'event.data.city' }"} />
-            </Empty>
-          }
-        />
-      </WholeRows>
+      <PagedTable
+        isWhole
+        label="Buffers"
+        query={query}
+        rowsOf={page => page.items.filter(({ key }) => keyText === undefined || key === keyText)}
+        filters={filters}
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        what="buffers"
+        empty={
+          <Empty title="No pending debounce or batch">
+            <p>Events of a workflow with a debounce or a batch appear here until they become one run.</p>
+            <Snippet text={"batch: { maxSize: 100, timeout: '30s', key: 'event.data.city' }"} />
+          </Empty>
+        }
+      />
     </Panel>
   )
 }

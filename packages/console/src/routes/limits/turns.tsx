@@ -74,7 +74,7 @@ function None({ filters }: { filters: readonly ActiveFilter[] }) {
   if (filters.length > 0) return <FilteredEmpty what="limits of steps" filters={filters} />
   return (
     <Empty title="No steps at limits">
-      <p>A limit appears here while turns of it count, or steps wait for one.</p>
+      <p>A limit appears here while steps use it or wait for it.</p>
       <Snippet text={"limits: { openai: { limit: 50, period: '1m' } }"} />
     </Empty>
   )
