@@ -5,10 +5,12 @@ import { writeFileSync } from 'node:fs'
 import { describeMachine, type Machine } from './report/machine.ts'
 import { formatNumber, type Outcome, printResult, type Result } from './report/report.ts'
 import { type BenchOptions, readOptions, USAGE } from './rig/options.ts'
+import { appends } from './workloads/appends.ts'
 import { backlog, f1, growth, retention } from './workloads/beside.ts'
 import { claims } from './workloads/claims.ts'
 import { consoleBudgets } from './workloads/console/console.ts'
 import { expressions } from './workloads/expressions.ts'
+import { flood } from './workloads/flood.ts'
 import { isolation } from './workloads/isolation.ts'
 import { lists } from './workloads/lists.ts'
 import { replay } from './workloads/replay.ts'
@@ -38,11 +40,13 @@ const WORKLOADS: Readonly<Record<string, (options: BenchOptions) => Promise<Outc
   D1: d1,
   D2: d2,
   F1: f1,
+  FLOOD: flood,
   GROWTH: growth,
   LISTS: lists,
   READS: reads,
   STREAMS: idleStreams,
   READERS: readers,
+  APPENDS: appends,
   SCHEDULES: schedules,
   BULK: bulk,
   CLAIMS: claims,

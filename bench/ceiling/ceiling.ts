@@ -41,7 +41,7 @@ export async function measureCeiling({ runner, shape, inFlight, seconds, over }:
     const { port } = await messageOf<CeilingMessage, 'listening'>(child, 'listening')
     const origin = `http://127.0.0.1:${port}`
     // The runner's socket is connected again, to the ceiling process this time.
-    if (over !== 'http') await runner.attach(origin, over)
+    if (over !== 'http') await runner.attach(origin, { over })
     await echo(WARM_UP_SECONDS)
     const echoMeter = new CpuMeter({ client: pid, server: runner.pid })
     const echoed = await echo(seconds)

@@ -15,7 +15,7 @@ export interface Answer {
 
 export interface ApiOptions {
   /** Calls with the key of this namespace. */
-  namespace?: string
+  namespace?: string | undefined
   headers?: Readonly<Record<string, string>>
   /** Kept-alive connections; a further request waits for a free one. */
   connections?: number

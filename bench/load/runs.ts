@@ -16,6 +16,8 @@ export type Until = 'accepted' | 'finished' | 'parked' | 'stored' | 'reply'
 
 /** An engine that is full answers 503; the run is posted again after this long. */
 const REFUSED_PAUSE_MS = 20
+/** A request that waits for the result holds its connection. */
+const CONNECTIONS: Readonly<Record<Until, number>> = { accepted: 64, finished: 64, parked: 64, stored: 64, reply: 512 }
 /** One of this many runs is checked through the API, and the first ones. */
 const SAMPLE_EVERY = 97
 const SAMPLES_MAX = 50
@@ -28,6 +30,8 @@ let lastNumber = 0
 interface Place {
   /** Addresses of the engines, or of the relay in their place. */
   origins: readonly string[]
+  /** The runner's namespace. */
+  namespace?: string | undefined
   runner: Runner
 }
 
@@ -51,13 +55,17 @@ export class Runs {
   constructor(
     place: Place,
     shape: Shape,
-    { until = 'finished' as Until, untilMs = undefined as number | undefined } = {},
+    { until = 'finished' as Until, untilMs = undefined as number | undefined, connections = 0 } = {},
   ) {
     this.#place = place
     this.shape = shape
     this.#until = until
     this.#untilMs = untilMs
-    this.#api = new Api(place.origins, until === 'reply' ? { connections: 512 } : {})
+    this.#api = new Api(place.origins, { namespace: place.namespace, connections: connections || CONNECTIONS[until] })
+  }
+
+  get namespace(): string | undefined {
+    return this.#place.namespace
   }
 
   /** Starts a run and resolves with its time in ms. */
@@ -115,7 +123,7 @@ interface StoredRun {
 
 /** Compares the engine's store with what the loads saw. Each violation is one line of text. */
 export async function verify(origin: string, loads: readonly Runs[]): Promise<string[]> {
-  const api = new Api(origin)
+  const api = new Api(origin, { namespace: loads[0]?.namespace })
   const problems = await settle(api)
   const counts = new Map<string, number>()
   for await (const { workflow, status } of storedRuns(api)) add(counts, `${workflow} ${status}`, 1)

@@ -1,5 +1,6 @@
 // CPU seconds of the bench's processes over one window, with the busiest threads of each.
 
+import { availableParallelism } from 'node:os'
 import { cpuSeconds, machineSeconds, type ThreadSeconds, threadSeconds } from './proc.ts'
 
 interface CpuShare {
@@ -15,6 +16,10 @@ export interface CpuUse {
   shares: CpuShare[]
   /** Share of the whole machine that other processes used. Above a few percent the figures are unusable. */
   othersShare: number
+  /** Share of the whole machine that nobody used. */
+  idleShare: number
+  /** Length of the window. */
+  seconds: number
 }
 
 /** CPU seconds of one process, or of all whose name begins so. */
@@ -47,15 +52,12 @@ export class CpuMeter {
       const now = cpuSeconds(pid)
       return now === undefined ? [] : [{ process: name, seconds: now - seconds, ...split(pid, threads) }]
     })
-    return { shares, othersShare: this.#othersShare(shares) }
-  }
-
-  #othersShare(shares: readonly CpuShare[]): number {
-    const before = this.#machineBefore
-    const now = machineSeconds()
-    if (!before || !now) return Number.NaN
+    const [before, now] = [this.#machineBefore, machineSeconds()]
+    if (!before || !now) return { shares, othersShare: Number.NaN, idleShare: Number.NaN, seconds: Number.NaN }
     const ours = shares.reduce((sum, { seconds }) => sum + seconds, 0)
-    return Math.max(0, now.busy - before.busy - ours) / (now.all - before.all)
+    const [busy, all] = [now.busy - before.busy, now.all - before.all]
+    const seconds = all / availableParallelism()
+    return { shares, othersShare: Math.max(0, busy - ours) / all, idleShare: 1 - busy / all, seconds }
   }
 }
 

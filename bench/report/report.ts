@@ -25,8 +25,11 @@ export interface Result extends Required<Outcome> {
 const LABEL_WIDTH = 20
 const PROFILE_ROWS = { self: 25, total: 25, modules: 12 } as const
 
-/** CPU figures of a window in which `runs` runs finished. `rest` is mostly garbage collection and compilation. */
-export function cpuFigures({ shares, othersShare }: CpuUse, runs: number): Record<string, Figures> {
+/** CPU figures of a window in which `runs` runs finished. `rest` is mostly garbage collection and compilation. Shares are of one core. */
+export function cpuFigures(
+  { shares, othersShare, idleShare, seconds: window }: CpuUse,
+  runs: number,
+): Record<string, Figures> {
   const perRun = (seconds: number) => (seconds * 1e6) / runs
   const figures = shares.map(({ process, seconds, mainSeconds, busiestOtherSeconds }) => [
     `cpu ${process}`,
@@ -36,9 +39,11 @@ export function cpuFigures({ shares, othersShare }: CpuUse, runs: number): Recor
       'main thread': perRun(mainSeconds),
       'busiest other thread': perRun(busiestOtherSeconds),
       rest: perRun(Math.max(0, seconds - mainSeconds - busiestOtherSeconds)),
+      'main thread %': (100 * mainSeconds) / window,
+      'busiest other %': (100 * busiestOtherSeconds) / window,
     },
   ])
-  return { ...Object.fromEntries(figures), 'cpu of others': { '% of the machine': 100 * othersShare } }
+  return { ...Object.fromEntries(figures), machine: { '% idle': 100 * idleShare, '% of others': 100 * othersShare } }
 }
 
 export function printResult(result: Result): void {

@@ -9,6 +9,7 @@ import { answer, type Invoke, openSteps } from './workflows.ts'
 interface ConnectOptions {
   /** URL of `/connect`, of the engine or of the ceiling process. */
   url: string
+  headers?: Readonly<Record<string, string>>
   registration: object
   /** Report steps in checkpoints, instead of one step per pass. */
   hasCheckpoints: boolean
@@ -36,8 +37,13 @@ export const frameOf = (type: string, id: string, payload: string) =>
   `{"type":"${type}","id":"${id}","payload":${payload}}`
 
 /** Connects and registers; resolves when invokes may arrive, with what closes the socket. */
-export async function connectRunner({ url, registration, hasCheckpoints }: ConnectOptions): Promise<() => void> {
-  const socket = new WebSocket(url, 'engine.connect.v0', { perMessageDeflate: false })
+export async function connectRunner({
+  url,
+  headers = {},
+  registration,
+  hasCheckpoints,
+}: ConnectOptions): Promise<() => void> {
+  const socket = new WebSocket(url, 'engine.connect.v0', { headers, perMessageDeflate: false })
   const write = corked(socket)
   const send = (type: string, id: string, payload: string) => write(frameOf(type, id, payload))
   /** The next step of each invoke that reports checkpoints. */

@@ -16,7 +16,7 @@ interface Setup {
   over?: Over
   /** Default: the bench's own. A rig with `none` has no runner. */
   kind?: RunnerKind | 'none'
-  /** Namespaces of the engine, each with a key that `Api` sends. */
+  /** Namespaces of the engine, each with a key that `Api` sends. The runner is in the first one. */
   namespaces?: readonly string[]
   /** Fills the store before the engine starts. Afterwards PostgreSQL is as after its autovacuum. */
   fill?(store: Store): Promise<unknown>
@@ -99,6 +99,11 @@ export class Rig {
     return this.#engines.map(({ origin }) => origin)
   }
 
+  /** The namespace of the runner, if the rig names any. */
+  get namespace(): string | undefined {
+    return this.#setup.namespaces?.[0]
+  }
+
   /** Bytes of the SQLite file and its write-ahead log. */
   get diskBytes(): number {
     const size = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0
@@ -159,7 +164,8 @@ export class Rig {
   /** Registers the runner. It opens a socket to each engine, as a fleet of runners behind a load balancer does. */
   async #attach(): Promise<void> {
     const { over = 'http' } = this.#setup
+    const apiKey = this.namespace === undefined ? undefined : keyOf(this.namespace)
     for (const origin of over === 'http' ? this.origins.slice(0, 1) : this.origins)
-      await this.runner.attach(origin, over)
+      await this.runner.attach(origin, { over, apiKey })
   }
 }

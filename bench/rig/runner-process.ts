@@ -49,24 +49,25 @@ function send(response: ServerResponse, status: number, body: string | Buffer): 
   response.end(body)
 }
 
-async function register(engineUrl: string): Promise<void> {
+async function register(engineUrl: string, headers: Readonly<Record<string, string>>): Promise<void> {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/invoke`
   const response = await fetch(`${engineUrl}/register`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { ...headers, 'content-type': 'application/json' },
     body: JSON.stringify({ ...REGISTRATION, url }),
   })
   if (!response.ok) throw new Error(`register: ${response.status} ${await response.text()}`)
 }
 
-obeyParent(async (engineUrl, over) => {
+obeyParent(async (engineUrl, { over, apiKey }) => {
+  const headers: Record<string, string> = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }
   if (over !== 'http') {
     const url = `${engineUrl.replace('http', 'ws')}/connect`
-    return connectRunner({ url, registration: REGISTRATION, hasCheckpoints: over === 'checkpoints' })
+    return connectRunner({ url, headers, registration: REGISTRATION, hasCheckpoints: over === 'checkpoints' })
   }
-  await register(engineUrl)
+  await register(engineUrl, headers)
   // A heartbeat that fails while an engine restarts is repeated in time.
-  const heartbeat = setInterval(() => register(engineUrl).catch(() => {}), HEARTBEAT_MS)
+  const heartbeat = setInterval(() => register(engineUrl, headers).catch(() => {}), HEARTBEAT_MS)
   return () => clearInterval(heartbeat)
 })
 

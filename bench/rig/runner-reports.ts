@@ -2,8 +2,14 @@
 
 import type { Over } from './options.ts'
 
+/** How a runner registers with an engine. */
+export interface Attaching {
+  over: Over
+  apiKey?: string | undefined
+}
+
 /** Messages from the parent to the runner. */
-export type RunnerRequest = { kind: 'count' } | { kind: 'attach'; engineUrl: string; over: Over } | { kind: 'detach' }
+export type RunnerRequest = { kind: 'count' } | ({ kind: 'attach'; engineUrl: string } & Attaching) | { kind: 'detach' }
 
 /** Messages from the runner to the parent: finished and parked runs in one message per tick, and answers to requests. */
 export type RunnerMessage =
@@ -33,13 +39,13 @@ export function reportLeft(what: 'finished' | 'parked', n: number): void {
 }
 
 /** Answers the parent's requests. `attach` resolves with what closes the connection to the engine. */
-export function obeyParent(attach: (engineUrl: string, over: Over) => Promise<() => void>): void {
+export function obeyParent(attach: (engineUrl: string, how: Attaching) => Promise<() => void>): void {
   const attached: (() => void)[] = []
   process.on('message', (request: RunnerRequest) => {
     if (request.kind === 'count') tellParent({ kind: 'counted', ...counts })
     else if (request.kind === 'detach') for (const close of attached.splice(0)) close()
     else {
-      attach(request.engineUrl, request.over).then(
+      attach(request.engineUrl, request).then(
         close => {
           attached.push(close)
           tellParent({ kind: 'attached' })

@@ -2,8 +2,8 @@
 
 import type { ChildProcess } from 'node:child_process'
 import { endChild, forkBench, messageOf } from './child.ts'
-import type { Over, RunnerKind } from './options.ts'
-import type { RunnerMessage, RunnerRequest } from './runner-reports.ts'
+import type { RunnerKind } from './options.ts'
+import type { Attaching, RunnerMessage, RunnerRequest } from './runner-reports.ts'
 
 type Left = 'finished' | 'parked'
 
@@ -62,8 +62,8 @@ export class Runner {
   }
 
   /** Registers the runner with an engine, until `detach`. */
-  async attach(engineUrl: string, over: Over): Promise<void> {
-    this.#send({ kind: 'attach', engineUrl, over })
+  async attach(engineUrl: string, how: Attaching): Promise<void> {
+    this.#send({ kind: 'attach', engineUrl, ...how })
     const { problem } = await messageOf<RunnerMessage, 'attached'>(this.#child, 'attached')
     if (problem !== undefined) throw new Error(`the runner was not attached: ${problem}`)
   }

@@ -1,11 +1,12 @@
 // The SDK's own runner, in a process of its own: workflows as a user writes them, served over HTTP or connected by a socket.
 // runner.ts starts it.
 
+import { setTimeout as pause } from 'node:timers/promises'
 import { createWorkflow, type WorkflowArgs } from '@perdure/sdk'
 import { connect } from '@perdure/sdk/connect'
 import { serve } from '@perdure/sdk/node'
 import { counts, obeyParent, reportLeft, tellParent } from './runner-reports.ts'
-import { BENCH_APP, SHAPES, type Shape, stepValue } from './workflows.ts'
+import { BENCH_APP, SHAPES, type Shape, stepValue, WRITER, WRITER_STREAM, type WriterData } from './workflows.ts'
 
 function workflowOf(shape: Shape) {
   const { name, kind, steps, registration } = shape
@@ -25,8 +26,34 @@ function workflowOf(shape: Shape) {
   )
 }
 
-obeyParent(async (engineUrl, over) => {
-  const options = { app: BENCH_APP, workflows: SHAPES.map(workflowOf), engineUrl, signingKey: [], log: () => {} }
+const writer = createWorkflow({ name: WRITER }, async ({ event, step }: WorkflowArgs<WriterData>) => {
+  const { data } = event
+  await step.run('write', async ({ stream }) => {
+    const out = stream(WRITER_STREAM)
+    if ('tokens' in data) {
+      for (let i = 0; i < data.tokens; i++) {
+        await out.write('ab')
+        if (i % 10 === 9) await pause(5)
+      }
+      return
+    }
+    const { everyMs, endAt } = data
+    for (let at = Date.now() + Math.random() * everyMs; at < endAt; at += everyMs) {
+      await pause(Math.max(0, at - Date.now()))
+      await out.write((performance.timeOrigin + performance.now()).toFixed(2))
+    }
+  })
+})
+
+obeyParent(async (engineUrl, { over, apiKey }) => {
+  const options = {
+    app: BENCH_APP,
+    workflows: [...SHAPES.map(workflowOf), writer],
+    engineUrl,
+    signingKey: [],
+    ...(apiKey === undefined ? {} : { apiKey }),
+    log: () => {},
+  }
   const runner =
     over === 'http'
       ? await serve({ ...options, port: 0 })

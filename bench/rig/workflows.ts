@@ -6,6 +6,13 @@ import { createHash } from 'node:crypto'
 /** The app of all workflows of the bench. */
 export const BENCH_APP = 'bench'
 
+/** A workflow whose only step writes to a stream; the SDK's runner has it. */
+export const WRITER = 'writer'
+export const WRITER_STREAM = 'out'
+
+/** Data of its event: the times of writing, one every so many ms until the end, or so many chunks of 4 bytes. */
+export type WriterData = { everyMs: number; endAt: number } | { tokens: number }
+
 export interface Shape {
   name: string
   kind: 'sequence' | 'parallel' | 'sleeper'

@@ -3,7 +3,8 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Api, EngineProcess, until } from '../../test/kit/index.ts'
-import { freePort, MortalRunner } from '../../test/kit/runner/mortal-runner.ts'
+import { MortalRunner } from '../../test/kit/runner/mortal-runner.ts'
+import { freePort } from '../../test/kit/servers/free-port.ts'
 import type { Finding, Order, Suite } from '../suite.ts'
 
 const LONG_RUNS = 20

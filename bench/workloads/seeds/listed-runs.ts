@@ -4,7 +4,7 @@
 import type { Change } from '../../../packages/engine/src/domain/model/change.ts'
 import type { Run, RunStatus } from '../../../packages/engine/src/domain/model/run.ts'
 import { derivedId } from '../../../packages/engine/src/domain/text/ids.ts'
-import { errorFingerprint } from '../../../packages/engine/src/domain/view/error-fingerprint.ts'
+import { errorFingerprint } from '../../../packages/engine/src/domain/view/errors/error-fingerprint.ts'
 import type { Store } from '../../../packages/engine/src/ports/store.ts'
 import { seeded } from '../../../test/kit/seeded.ts'
 import { commitAll, queuedRun } from '../../rig/store.ts'
