@@ -17,7 +17,7 @@ import {
   until,
   wait,
 } from '../kit/index.ts'
-import { freePort } from '../kit/runner/mortal-runner.ts'
+import { freePort } from '../kit/servers/free-port.ts'
 
 /** Runs in the page: counts the rounds of changes in the rows. */
 const COUNT_CHANGES = `{

@@ -142,4 +142,6 @@ test('Y pins the window of a chart, which stays the same; so does one that was p
   await page.goto(`${full.url}/console/n/default/?since=${ago(30)}&until=${ago(29.96)}`)
   expect((await read).url()).toContain('step=1h')
   await page.getByText('No runs in this window').waitFor()
+  // No command makes a run in the past.
+  expect(await page.getByRole('button', { name: 'Copy commands' }).count()).toBe(0)
 })

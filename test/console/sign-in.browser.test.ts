@@ -148,7 +148,7 @@ test('a key that opens nothing here is refused with the reason', async () => {
   await page.getByRole('alert').filter({ hasText: 'Key not found or revoked' }).waitFor()
   await page.getByLabel('API key').fill(EVENT.key)
   await page.keyboard.press('Enter')
-  await page.getByRole('alert').filter({ hasText: 'a key of kind event opens no session' }).waitFor()
+  await page.getByRole('alert').filter({ hasText: 'a key of kind event cannot open a session' }).waitFor()
   await page.goto(`${engine.url}/console/n/default/runs`)
   await page.getByLabel('API key').fill(OTHER.key)
   await page.keyboard.press('Enter')

@@ -10,6 +10,8 @@ import { controlsTooSmall } from '../../kit/browser/targets.ts'
 import { until } from '../../kit/index.ts'
 
 const ALL = Object.keys(ROUTES) as RouteName[]
+/** Widths of windows, in pixels. */
+const WIDTHS = [380, 720, 960, 1024, 1280, 1920]
 const LONG: ShopNames = {
   workflow: `synchronise-customers-${'of-every-region-'.repeat(7)}`,
   app: `shop-${'x'.repeat(50)}`,
@@ -41,6 +43,9 @@ const OUTSIDE = `(() => {
     const [inner, outer] = [button, button.closest('td')].map(each => each.getBoundingClientRect())
     if (inner.height > 0 && (inner.top < outer.top - 1 || inner.bottom > outer.bottom + 1)) found.push('a cell cuts ' + button.textContent)
   }
+  // Rows that are as high as their texts cut none of them, and no table cuts the head of a column.
+  for (const cell of document.querySelectorAll('main th, main [data-scroller] td'))
+    if (wide(cell) && cell.checkVisibility()) found.push('a cell cuts ' + cell.textContent)
   for (const element of document.querySelectorAll('main :is(button, a, input, select, textarea, h1, h2, [role=tab])')) {
     const { left, right, width } = element.getBoundingClientRect()
     if (width <= 1 || mayBeWider(element) || !element.checkVisibility()) continue
@@ -65,8 +70,8 @@ async function faultsAt(page: Page, width: number): Promise<string[]> {
   // A table draws as many rows as its window has room for, a frame later.
   await page.evaluate('new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
   const outside = await page.evaluate<string[]>(OUTSIDE)
-  // Controls are no smaller on a wider screen.
-  return width > 1280 ? outside : [...outside, ...(await controlsTooSmall(page))]
+  // Controls have two sizes: for a finger, and for a pointer.
+  return width === 380 || width === 1280 ? [...outside, ...(await controlsTooSmall(page))] : outside
 }
 
 test.each([
@@ -79,7 +84,7 @@ test.each([
   const faults: string[] = []
   for (const route of ALL) {
     await open(page, `${engine.url}/console${paths[route]}`)
-    for (const width of [380, 1280, 1920]) {
+    for (const width of WIDTHS) {
       faults.push(...(await faultsAt(page, width)).map(fault => `${route} at ${width}: ${fault}`))
     }
   }
@@ -100,4 +105,7 @@ test('an element that is too wide is found, and a control that is too small besi
     `for (const each of ${tabs}) Object.assign(each.style, { minHeight: 0, height: '10px', minWidth: 0, width: '10px', padding: 0 })`,
   )
   expect(await controlsTooSmall(page)).toContainEqual(expect.stringMatching(/ is 10 by 10, beside <button/))
+  await open(page, `${engine.url}/console${paths.errors}`)
+  await page.evaluate(`document.querySelector('main th').textContent = 'x'.repeat(400)`)
+  expect(await page.evaluate<string[]>(OUTSIDE)).toContainEqual(expect.stringMatching(/^a cell cuts x+/))
 })

@@ -44,10 +44,10 @@ test('from the overview to a paused run, to the run with the budget, whose raise
   const { runId, page, signIn } = await openTree()
   await signIn('')
   const panel = page.getByRole('region', { name: 'Needs attention' })
-  await panel.getByText('beyond a budget. Raise its limit to continue').waitFor()
+  await panel.getByText('over budget. Raise its limit to continue').waitFor()
   await panel.getByRole('link', { name: /paused$/ }).click()
   await page
-    .getByText(`beyond the budget of ${runId.slice(-8)}: 1.2 of 1 usd`)
+    .getByText(`over the budget of ${runId.slice(-8)}: 1.2 of 1 usd`)
     .first()
     .waitFor()
   await page.getByRole('row', { name: /ask/ }).first().getByRole('link').first().click()

@@ -17,6 +17,7 @@ const INPUTS: Record<string, unknown> = {
     body: { action: 'pause', filter: { workflow: 'order', status: 'queued', parentRunId: 'run_1' }, dryRun: true },
   },
   getRunFacets: { app: 'shop', workflow: 'order', since: '2026-01-01T00:00:00Z', until: '2026-01-02T00:00:00Z' },
+  createApiKey: { body: { kind: 'read', label: 'audit', expiresAt: '2099-01-01T00:00:00Z' } },
   replayRun: { id: 'run_1', body: { input: { n: 1 } } },
   retryRunFromStep: { id: 'run_1', body: { step: 'charge' } },
   startRun: { app: 'shop', name: 'order', body: { input: {}, dryRun: true } },
@@ -26,11 +27,24 @@ const INPUTS: Record<string, unknown> = {
   setWorkflowLimits: { app: 'shop', name: 'order', body: { concurrency: 2, throttle: null } },
   removeWorkflowLimits: { app: 'shop', name: 'order' },
   createWebhookEndpoint: { body: { url: 'https://a.example', eventKinds: ['run.failed'], app: 'shop', name: 'ops' } },
-  updateWebhookEndpoint: { id: 'whe_1', body: { enabled: false, rotateSecret: true } },
+  updateWebhookEndpoint: {
+    id: 'whe_1',
+    body: { enabled: false, rotateSecret: true, url: 'https://a.example', app: null, eventKinds: ['run.failed'] },
+  },
   createWebhookReceiver: {
     body: { eventName: 'repo/pushed', scheme: 'github', slug: 'pushes', name: 'ops', app: 'shop' },
   },
-  updateWebhookReceiver: { id: 'whr_1', body: { enabled: true, rotateSecret: true } },
+  updateWebhookReceiver: {
+    id: 'whr_1',
+    body: {
+      enabled: true,
+      rotateSecret: true,
+      revokeOldSecrets: true,
+      eventName: 'x',
+      keepHeaders: ['a', 'b'],
+      targetApp: null,
+    },
+  },
   listWebhookDeliveries: {
     status: 'failed',
     eventKind: 'run.failed',
@@ -48,6 +62,13 @@ const INPUTS: Record<string, unknown> = {
     until: '2026-01-02T00:00:00Z',
   },
   listSchedules: { source: 'api' },
+  putSchedule: {
+    id: 'weekly',
+    body: {
+      event: { name: 'report.weekly', app: 'shop', data: { n: 1 } },
+      ...{ cron: '0 9 * * 1', timezone: 'Europe/Berlin', catchUp: 'all', ifAbsent: true },
+    },
+  },
   getWorkflowStats: {
     app: 'shop',
     workflow: 'order',
@@ -66,7 +87,9 @@ const INPUTS: Record<string, unknown> = {
   listControlActions: { action: 'cancel', actor: 'ada', runId: 'run_1', until: '2026-01-02T00:00:00Z' },
   listDefinitions: { app: 'shop', name: 'order', limit: 50 },
   listLimits: { app: 'shop', workflow: 'order', kind: 'singleton', key: 'acct-17' },
+  setErrorState: { fingerprint: '3f9a1c0d5e7b2846', body: { state: 'resolved' } },
   listErrors: {
+    state: 'open',
     app: 'shop',
     workflow: 'order',
     since: '2026-01-01T00:00:00Z',

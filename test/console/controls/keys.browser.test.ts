@@ -118,7 +118,7 @@ const LISTS: readonly [path: string, row: RegExp, opens: RegExp | undefined][] =
   ['events', /refused/, /\/events\/evt_/],
   ['schedules', /weekly/, undefined],
   ['limits', /slow/, /\/workflows\/.*\/slow/],
-  ['runners', new RegExp(app), /\/workflows\?app=/],
+  ['runners', new RegExp(app), /\/apps\//],
   ['errors', /card 4711/, /\/errors\//],
   ['webhooks/deliveries', /run\.failed/, /\/deliveries\/dlv_/],
   ['webhooks/endpoints', /127\.0\.0\.1/, /\/endpoints\/whe_/],

@@ -41,7 +41,7 @@ test('the signal that the run waits for, then an update with its answer, beside 
   await page.keyboard.type('{ "sku": "A-1" }')
   expect(await axeViolations(page)).toEqual([])
   await first.getByRole('button', { name: 'Send signal' }).click()
-  await page.getByRole('status').getByText('The run has taken the signal').waitFor()
+  await page.getByRole('status').getByText('The run received the signal').waitFor()
   await page.locator('main', { hasText: 'Step "total" waits for signal "total"' }).waitFor()
   expect((await api.step(runId, 'item/added')).data).toMatchObject({ data: { sku: 'A-1' } })
   const second = await open()

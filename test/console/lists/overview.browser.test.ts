@@ -1,4 +1,4 @@
-// The overview in use: spans of its chart open their runs, by a drag and by keys; it goes on with what happens; and it does not say
+// The overview in use: a span of its chart opens its runs, several zoom, by a drag and by keys; it goes on with what happens; and it does not say
 // that all is well while something could not be read.
 
 import type { Page } from 'playwright-core'
@@ -10,14 +10,14 @@ const { api, url, runner } = await openEngine()
 const overview = `${url}/console/n/default/`
 const HOUR = 3_600_000
 
-/** The times that the list of runs is narrowed to, in hours. */
-async function chosenHours(page: Page): Promise<number> {
-  await page.waitForURL(/\/runs\?since=.*&until=/)
+/** The times that the list of runs, or the overview, is narrowed to, in hours. */
+async function chosenHours(page: Page, path: 'runs' | ''): Promise<number> {
+  await page.waitForURL(new RegExp(`/default/${path}\\?since=.*&until=`))
   const query = new URL(page.url()).searchParams
   return (Date.parse(query.get('until') as string) - Date.parse(query.get('since') as string)) / HOUR
 }
 
-test('spans of the chart open their runs: one by Enter, several by Shift and the arrows, or by a drag', async () => {
+test('a span of the chart opens its runs; several zoom, by Shift and the arrows or by a drag, and back out', async () => {
   const name = unique('order')
   await runner({ workflows: { [name]: () => returned(1) } })
   await api.succeeded((await api.send({ name })).runId)
@@ -33,26 +33,39 @@ test('spans of the chart open their runs: one by Enter, several by Shift and the
   )
   expect(await axeViolations(page)).toEqual([])
   await page.keyboard.press('Enter')
-  expect(await chosenHours(page)).toBe(3)
+  expect(await chosenHours(page, '')).toBe(3)
+  await expect.poll(() => spans.count()).toBe(3)
+  await page.getByRole('link', { name: 'Runs in this window' }).click()
+  expect(await chosenHours(page, 'runs')).toBe(3)
   await page.getByRole('row', { name }).waitFor()
   await page.goBack()
+  await page.getByRole('button', { name: 'Zoom out' }).click()
+  // Three times the window reaches the present, and goes on with it.
+  await page.waitForURL(address => !address.search.includes('until'))
+  await expect.poll(() => spans.count()).toBeGreaterThan(3)
+  await page.goto(overview)
   await spans.last().focus()
   await page.keyboard.press('ArrowLeft')
   await page.keyboard.press('Enter')
-  expect(await chosenHours(page)).toBe(1)
+  expect(await chosenHours(page, 'runs')).toBe(1)
   await page.goBack()
   const box = await page.getByRole('group', { name: 'Runs over time: time range' }).boundingBox()
   if (!box) throw new Error('there is no chart')
   const at = (span: number) => [box.x + ((span + 0.5) * box.width) / 24, box.y + box.height / 2] as const
-  await page.mouse.move(...at(20))
+  await page.mouse.move(...at(23))
   await page.mouse.down()
-  await page.mouse.move(...at(16), { steps: 4 })
+  await page.mouse.move(...at(19), { steps: 4 })
   await page
     .locator('output')
-    .getByText(/ to .*: 0 started/)
+    .getByText(/ to .*: 1 started/)
     .waitFor()
   await page.mouse.up()
-  expect(await chosenHours(page)).toBe(5)
+  expect(await chosenHours(page, '')).toBe(5)
+  // The key - on the chart zooms out, too.
+  await expect.poll(() => spans.count()).toBe(5)
+  await spans.last().focus()
+  await page.keyboard.press('-')
+  await expect.poll(() => spans.count()).toBeGreaterThan(5)
 })
 
 test('the overview goes on with the runs; j goes to its sentences', async () => {

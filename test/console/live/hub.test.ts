@@ -345,20 +345,20 @@ test('all counts are read once at the start, then one a minute for all tabs, whi
   const counts = (i: number) => tabs[i]?.got.flatMap(each => (each.type === 'counts' ? each.counts : [])) ?? []
   tick(1)
   tick(2000)
-  await until(() => counts(0).length === 3 && counts(2).length === 3)
+  await until(() => counts(0).length === 4 && counts(2).length === 4)
   expect(counts(1).at(-1)).toEqual({ failed: 3, held: 3, silent: 1, exhausted: '100+' })
-  const first = ['/runs/facets', '/runners', '/webhook-deliveries']
+  const first = ['/runs/facets', '/errors', '/runners', '/webhook-deliveries']
   expect([...reads].sort()).toEqual([...first].sort())
   for (let ms = 0; ms < 59_000; ms += 1000) tick(1000)
-  expect(reads).toHaveLength(3)
+  expect(reads).toHaveLength(4)
   tick(1000)
-  await until(() => counts(1).length === 4)
-  for (const count of [5, 6, 7]) {
+  await until(() => counts(1).length === 5)
+  for (const count of [6, 7, 8, 9]) {
     for (const [i, each] of tabs.entries()) each.follow([], i > 0, true)
     tick(60_000)
     await until(() => counts(1).length === count)
   }
-  expect(reads.slice(3)).toEqual([...first, first[0]])
+  expect(reads.slice(4)).toEqual([...first, first[0]])
   const late = tab()
   late.follow([])
   expect(late.got).toEqual([{ type: 'counts', namespace: 'default', counts: counts(1).at(-1) }])

@@ -183,6 +183,39 @@ test('useStream shows what counts, over a rollback and a lost connection, to the
   })
 })
 
+test('useStream follows a chain: the chunks of the next run come after those of the run before', async () => {
+  const [name, id] = [unique('links'), stepId('ask')]
+  const features = ['streams', 'continue-as']
+  const client = await dialAs(url, { app: name, runner: `${name}-1`, features, workflows: [name] }, { key: KEY })
+  const { runId } = await api.send({ name, data: { link: 1 } })
+  const { token } = (await api.post(`/runs/${runId}/tokens`)).json as { token: string }
+  /** Drives the newest run to its end, which `body` says. */
+  const drive = async (chunks: readonly unknown[], body: object) => {
+    const { id: invoke, payload } = await client.next('invoke')
+    if (chunks.length > 0) {
+      client.send('invoke.stream', { stepId: id, step: 'ask', name: 'answer', seq: 1, chunks }, invoke)
+      await client.next('stream.ack')
+    }
+    client.result(invoke, 206, JSON.stringify({ opcodes: [{ op: 'StepRun', id, name: 'ask', data: 1 }], logs: [] }))
+    client.result((await client.next('invoke')).id, 200, JSON.stringify({ ...body, logs: [] }))
+    return (payload as { ctx: { runId: string } }).ctx.runId
+  }
+  const { reaches } = await shownPage({ url, runId, token })
+  const goOn = { continueAs: { data: {} } }
+  await drive(['Hel'], goOn)
+  const between = await reaches('the first run', ({ output }) => output.text === 'Hel')
+  expect(between.output.isEnded).toBe(false)
+  // A run of the chain without the stream.
+  await drive([], goOn)
+  const last = await drive(['lo'], { data: 'Hello' })
+  const { output } = await reaches('the end of the chain', shown => shown.output.isEnded)
+  expect(output).toMatchObject({ text: 'Hello', isLive: false })
+  expect(output.chunks).toMatchObject([
+    { n: 0, runId, chunk: 'Hel' },
+    { n: 0, runId: last, chunk: 'lo' },
+  ])
+})
+
 test('both hooks say so when the token has ended', async () => {
   const name = unique('hung')
   const held = gate()

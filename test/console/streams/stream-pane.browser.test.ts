@@ -3,17 +3,24 @@
 
 import { expect, test } from 'vitest'
 import { axeViolations, openPage } from '../../kit/browser/page.ts'
-import { openEngine, until } from '../../kit/index.ts'
+import { JumpClock, openEngine, until } from '../../kit/index.ts'
 import { openStreamWriter } from '../../kit/runner/stream-writer.ts'
 
-const { api, url } = await openEngine()
+const engine = await openEngine()
+const DAY_MS = 86_400_000
+
+/** The page of a run's streams. */
+async function openStreams(url: string, runId: string) {
+  const page = await openPage(url)
+  await page.goto(`${url}/console/n/default/runs/${runId}?tab=streams`)
+  return page
+}
 
 /** A run that writes, and the pane of its streams. */
-async function openPane(first: readonly unknown[]) {
+async function openPane(first: readonly unknown[], { url, api } = engine) {
   const writer = await openStreamWriter(url, api)
   await writer.append(first)
-  const page = await openPage(url)
-  await page.goto(`${url}/console/n/default/runs/${writer.runId}?tab=streams`)
+  const page = await openStreams(url, writer.runId)
   const pane = page.getByRole('region', { name: 'Stream answer' })
   await pane.waitFor()
   return { ...writer, page, pane }
@@ -72,4 +79,35 @@ test('hidden payloads are shapes', async () => {
   await pane.getByRole('button', { name: 'Chunks' }).click()
   await pane.getByText('{"token":string(6)}').waitFor()
   expect(await pane.textContent()).not.toContain('secret')
+})
+
+test('payloads that the engine hides are shapes for everyone, and the menu cannot show them', async () => {
+  const hiding = await openEngine({ env: { ENGINE_CONSOLE_PAYLOADS: '0' } })
+  const { page, pane, append } = await openPane(['secret', { token: 'secret' }], hiding)
+  await pane.getByText('string(6)').waitFor()
+  await append(['secret'])
+  await pane.getByText('3 chunks').waitFor()
+  await pane.getByRole('button', { name: 'Chunks' }).click()
+  await pane.getByText('{"token":string(6)}').waitFor()
+  expect(await page.locator('body').textContent()).not.toContain('secret')
+  await page.getByRole('button', { name: 'Session and help' }).click()
+  const item = page.getByRole('menuitem', { name: /payloads/ })
+  expect(await item.getAttribute('aria-disabled')).toBe('true')
+})
+
+test('a stream that retention has dropped keeps its row, and the pane says so', async () => {
+  const clock = new JumpClock()
+  const forgetful = await openEngine({ clock, env: { ENGINE_STREAM_RETENTION: '1d' } })
+  const { url, api } = forgetful
+  const { runId, path, append, end } = await openStreamWriter(url, api)
+  await append(['Hel', 'lo'])
+  await end()
+  clock.jump(2 * DAY_MS)
+  await until(async () => (await api.get(path)).status === 410, { what: 'the retention of the stream' })
+  const page = await openStreams(url, runId)
+  await page.getByText('Retention has dropped the messages of this stream.').waitFor()
+  const row = page.getByRole('table', { name: 'Output streams' }).getByRole('row').nth(1)
+  expect(await row.textContent()).toMatch(/^answer2.*dropped/)
+  expect(await page.getByRole('region', { name: 'Stream answer' }).count()).toBe(0)
+  expect(await axeViolations(page)).toEqual([])
 })
