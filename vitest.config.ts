@@ -151,9 +151,9 @@ const again = [
 
 export default defineConfig({
   test: {
-    // One more worker than cores: most tests wait for a disk, a socket or another process. (A percentage above 100
-    // would be cut to the cores.)
-    maxWorkers: availableParallelism() + 1,
+    // More workers than cores: most tests wait for a disk, a socket or another process, those of the rest most of all. (A
+    // percentage above 100 would be cut to the cores.)
+    maxWorkers: availableParallelism() + (isRest ? 2 : 1),
     sequence: { sequencer: LongestFirst },
     reporters: ['default', new ClosingLine()],
     projects: [

@@ -18,8 +18,8 @@ import {
 } from '../kit/index.ts'
 import { isNight, SEED } from '../part.ts'
 
-const EVENTS = isNight ? 10_000 : 2500
-const KEYS = 50
+const EVENTS = isNight ? 10_000 : 600
+const KEYS = 30
 const KILLS = 4
 /** Events in one request, and requests at once. */
 const BATCH = 50

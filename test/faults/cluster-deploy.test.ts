@@ -182,7 +182,7 @@ describe('engines that start', () => {
       `INSERT INTO migrations (version, needs) VALUES (${MIGRATIONS.length + 2}, ${MIGRATIONS.length + 2})`,
     )
     await expect(openEngine({ storeFile: url })).rejects.toThrow(
-      /needs an engine that knows version \d+;.*use a newer engine$/,
+      /needs an engine that supports version \d+;.*use a newer engine$/,
     )
     // A running engine goes on.
     await engine.api.succeeded((await engine.api.send({ name })).runId)

@@ -11,7 +11,7 @@ import { isNight, SEED } from '../part.ts'
 import { Availability } from './kill/availability.ts'
 
 /** Every kill meets POSTs in flight, so few find much. */
-const KILLS = Number(process.env.PERDURE_KILLS ?? (isNight ? 25 : 10))
+const KILLS = Number(process.env.PERDURE_KILLS ?? (isNight ? 25 : 6))
 const EVENTS_A_ROUND = 4
 /** Each endpoint has a queue of its own, so that several POSTs are in flight at once. */
 const ENDPOINTS = 4

@@ -10,7 +10,8 @@ const CUT =
 const NOT_SHOWN = new Set([
   'packages/engine/src/domain/expressions/match.ts',
   'packages/engine/src/domain/registry/newest-definition.ts',
-  'packages/engine/src/domain/view/error-fingerprint.ts',
+  'packages/engine/src/domain/view/errors/masked-message.ts',
+  'packages/engine/src/domain/view/errors/own-frames.ts',
   'packages/engine/src/services/support/pass-tokens.ts',
   'packages/protocol/src/unknown-name.ts',
 ])

@@ -6,6 +6,7 @@ import { budgetsContract } from './resources/budgets.ts'
 import { controlContract } from './resources/control.ts'
 import { deliveriesContract } from './resources/deliveries.ts'
 import { deliveryCountsContract } from './resources/delivery-counts.ts'
+import { documentsContract } from './resources/documents.ts'
 import { endpointPostsContract } from './resources/endpoint-posts.ts'
 import { eventsContract } from './resources/events.ts'
 import { matchesContract } from './resources/matches.ts'
@@ -56,6 +57,7 @@ export function storeContract(name: string, open: OpenStore, { nameCharsMax }: {
     deliveriesContract(open)
     deliveryCountsContract(open)
     endpointPostsContract(open)
+    documentsContract(open)
     readsContract(open)
     runListsContract(open)
     attributesContract(open)

@@ -139,7 +139,7 @@ it('refuses invokes without room, and reports when there is room', async () => {
   expect(transport.room(URL)).toBe(1)
   const first = invoke()
   expect(transport.room(URL)).toBe(0)
-  expect(await invoke()).toEqual({ kind: 'refused', message: 'there is no room on the runner', isFull: true })
+  expect(await invoke()).toEqual({ kind: 'refused', message: 'the runner has no free capacity', isFull: true })
   const { id } = await client.next('invoke')
   roomChanges.length = 0
   client.result(id, 200, '{}')
@@ -201,7 +201,7 @@ it('knows that the same process, which came back without a call, is alive', asyn
   await first.next('invoke')
   first.ws.terminate()
   await named({ underWay: [] })
-  expect(await reply).toEqual({ kind: 'broken', message: 'the runner came back without it' })
+  expect(await reply).toEqual({ kind: 'broken', message: 'the runner reconnected without it' })
   await close()
 })
 

@@ -4,8 +4,8 @@
 import { expect, test } from 'vitest'
 import { violations } from '../../kit/engine/violations.ts'
 import { type EngineProcess, freshSchema, seeded, startEngine, tempStoreFile, unique, until } from '../../kit/index.ts'
-import { freePort } from '../../kit/runner/mortal-runner.ts'
 import { followStream, streamingRunner } from '../../kit/runner/streaming-runner.ts'
+import { freePort } from '../../kit/servers/free-port.ts'
 import { SEED } from '../../part.ts'
 
 const KILLS = Number(process.env.PERDURE_KILLS ?? 4)

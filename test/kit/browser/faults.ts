@@ -17,9 +17,14 @@ const UNBOUNDED = operationList
 
 /**
  * Collects the faults of a page from now on. `expected` excuses errors, by a part of their text or the path of their request:
- * no violation, no request to another host and no read without a page.
+ * no violation, no request to a host that is not of `origins`, the first of which served the page, and no read without a page.
  */
-export async function followFaults(page: Page, origin: string, expected: readonly string[]): Promise<string[]> {
+export async function followFaults(
+  page: Page,
+  origins: readonly [string, ...string[]],
+  expected: readonly string[],
+): Promise<string[]> {
+  const [origin] = origins
   const faults: string[] = []
   const addError = (what: string, text: string) => {
     const isExpected = !text.startsWith(VIOLATION) && expected.some(part => text.includes(part))
@@ -33,7 +38,7 @@ export async function followFaults(page: Page, origin: string, expected: readonl
   })
   page.on('request', request => {
     const url = new URL(request.url())
-    if (url.origin !== origin) faults.push(`foreign request: ${request.url()}`)
+    if (!origins.includes(url.origin)) faults.push(`foreign request: ${request.url()}`)
     else if (request.method() === 'GET' && isUnpaged(url)) faults.push(`unpaged read: ${request.url()}`)
   })
   await page.addInitScript({ content: REPORT_VIOLATIONS })

@@ -18,7 +18,8 @@ interface Opened {
 
 /** Answers of the server beside its streams. */
 const ANSWERS: Record<string, unknown> = {
-  '/runs/facets': { status: { failed: 3 }, waitingFor: { concurrency: 2, throttle: 1, sleep: 9 } },
+  '/errors': [{}, {}, {}],
+  '/runs/facets': { waitingFor: { concurrency: 2, throttle: 1, sleep: 9 } },
   '/runners': [{ live: true }, { live: false }],
   '/webhook-deliveries': Array.from({ length: 100 }, () => ({})),
 }

@@ -18,22 +18,26 @@ let launched: Promise<Browser> | undefined
 export interface PageOptions {
   colorScheme?: 'light' | 'dark'
   width?: number
+  /** The time zone of the browser. By default that of this machine. */
+  timezone?: string
   /** Whether things may move by themselves. By default they may not. */
   moves?: boolean
   /** A context to share with another page: its tabs have one worker. */
   context?: BrowserContext
   /** Errors that the test expects, as parts of their text; with a slash at the start, as the path of a request that failed. */
   expected?: readonly string[]
+  /** Further hosts that the page may call, such as an engine that has not served it. */
+  alsoCalls?: readonly string[]
   /** Registers the check of the page, which throws its faults. By default the end of the test calls it. */
   atEnd?(check: () => void): void
 }
 
 /** A page of the browser, closed when the test ends. */
 export async function openPage(origin: string, options: PageOptions = {}): Promise<Page> {
-  const { expected = [], atEnd = onTestFinished } = options
+  const { expected = [], alsoCalls = [], atEnd = onTestFinished } = options
   const context = options.context ?? (await newContext(options))
   const page = await context.newPage()
-  const faults = await followFaults(page, origin, expected)
+  const faults = await followFaults(page, [origin, ...alsoCalls], expected)
   atEnd(() => {
     if (faults.length > 0) throw new Error(faults.join('\n'))
   })
@@ -68,12 +72,13 @@ export async function signInUnlocked(
 export const plainUrl = (engineUrl: string): string => engineUrl.replace(/127\.0\.0\.1|localhost/, PLAIN_HOST)
 
 async function newContext(options: PageOptions): Promise<BrowserContext> {
-  const { colorScheme = 'light', width = 1280, moves = false } = options
+  const { colorScheme = 'light', width = 1280, moves = false, timezone } = options
   launched ??= launch()
   const context = await (await launched).newContext({
     colorScheme,
     viewport: { width, height: 800 },
     reducedMotion: moves ? 'no-preference' : 'reduce',
+    ...(timezone !== undefined && { timezoneId: timezone }),
   })
   context.setDefaultTimeout(WAIT_MS_MAX)
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
@@ -104,11 +109,12 @@ interface AxeResult {
   violations: { id: string; help: string; nodes: { html: string }[] }[]
 }
 
-/** The violations of accessibility that axe finds on the page, one line each. */
-export async function axeViolations(page: Page): Promise<string[]> {
+/** The violations of accessibility that axe finds on the page, one line each: of all rules, or of these. */
+export async function axeViolations(page: Page, rules?: readonly string[]): Promise<string[]> {
   // The inspector evaluates it, which the page's policy does not concern.
   if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(AXE)
   // Details of what passes would take most of the time.
-  const { violations } = await page.evaluate<AxeResult>("axe.run({ resultTypes: ['violations'] })")
+  const options = { resultTypes: ['violations'], ...(rules && { runOnly: rules }) }
+  const { violations } = await page.evaluate<AxeResult>(`axe.run(${JSON.stringify(options)})`)
   return violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id}: ${help}: ${html.slice(0, 200)}`))
 }

@@ -17,6 +17,7 @@ const checkout = fileURLToPath(new URL('../../..', import.meta.url))
 export const WORKDIR = '/app'
 /** The command that compiles the whole project. */
 const BUILD = 'npm run -s build'
+const SOURCES = /^packages\/[^/]+\/(?:src|build)\//
 
 export interface BuildOptions {
   stages: readonly Stage[]
@@ -65,10 +66,15 @@ export class StageBuilder {
         const isInto = to.endsWith('/') && !statSync(found).isDirectory()
         const target = join(root, resolve(WORKDIR, to), isInto ? basename(path) : '')
         mkdirSync(dirname(target), { recursive: true })
-        const filter = source === undefined ? (file: string) => !this.#ignores(relative(checkout, file)) : () => true
+        const filter = source === undefined ? (file: string) => this.#isTaken(relative(checkout, file)) : () => true
         cpSync(found, target, { recursive: true, verbatimSymlinks: true, filter })
       }
     }
+  }
+
+  /** Whether a path of the context is copied: without a compilation its sources would only take time. */
+  #isTaken(path: string): boolean {
+    return !this.#ignores(path) && (this.#options.compiles || !SOURCES.test(path))
   }
 
   async #run(root: string, command: string): Promise<void> {

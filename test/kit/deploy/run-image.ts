@@ -3,12 +3,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isNight } from '../../part.ts'
 import { onCleanup } from '../cleanup.ts'
-import { within } from '../until.ts'
+import { until, within } from '../until.ts'
 import { StageBuilder } from './build-stages.ts'
 import { imageStages } from './deploy-files.ts'
 
@@ -41,18 +40,15 @@ export function launch({ folder, env, command: [node = '', ...args] }: Launch) {
   const closed = once(child, 'close').then(([code]) => ({ code: code as number | null, ...said }))
   return {
     said,
+    /** Resolves when a server of the command answers this URL with success; fails when the command ends before. */
+    async answers(url: string): Promise<void> {
+      const early = closed.then(({ code, stderr }) => Promise.reject(new Error(`it ended with ${code}: ${stderr}`)))
+      early.catch(() => {})
+      await Promise.race([until(async () => (await fetch(url)).ok, { what: `an answer of ${url}` }), early])
+    },
     get exit() {
       return within(closed, `the end of ${args.join(' ')}`)
     },
     terminate: () => void child.kill('SIGTERM'),
   }
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' && address ? address.port : 0
 }

@@ -29,7 +29,7 @@ export class Attacked {
   readonly api: Api
   /** How many hostile requests were sent. */
   attacks = 0
-  #ids = { run: '', update: '', asked: '', event: '', endpoint: '', receiver: '', bulk: '' }
+  #ids = { run: '', update: '', asked: '', event: '', endpoint: '', receiver: '', bulk: '', error: '' }
 
   private constructor(url: string, api: Api) {
     this.url = url
@@ -41,7 +41,10 @@ export class Attacked {
     const keys = [{ label: 'ops', namespace: 'default', kind: 'secret', key: KEY }]
     const engine = await openEngine({ env: { ENGINE_API_KEYS: JSON.stringify(keys) } })
     const api = engine.api.as(KEY)
-    const runner = await new PlainRunner({ app: 'plain', workflows: { greet: flow([run('say')]), answer } }).listen()
+    const runner = await new PlainRunner({
+      app: 'plain',
+      workflows: { greet: flow([run('say')]), answer, fail },
+    }).listen()
     await runner.register(api, { features: ['signals'] })
     const attacked = new Attacked(engine.url, api)
     const { runId } = await api.send({ name: 'answer' })
@@ -52,6 +55,8 @@ export class Attacked {
       url: 'https://example.com/',
       eventKinds: ['run.failed'],
     })
+    await api.reaches((await api.send({ name: 'fail' })).runId, 'failed')
+    attacked.#ids.error = ((await api.get('/errors')).json as { fingerprint: string }[])[0]?.fingerprint ?? ''
     const { json } = await api.post('/bulk', { action: 'cancel', ids: ['run_0'] })
     attacked.#ids.bulk = (json as { bulkId: string }).bulkId
     attacked.#ids.receiver = await made(api, '/webhook-receivers', { eventName: 'greet' })
@@ -90,6 +95,7 @@ export class Attacked {
     // An ended run has no stream that nothing was written to.
     if (/^\/runs\/\{id\}\/(updates|streams)/.test(path)) return this.#ids.asked
     if (path.startsWith('/bulk')) return this.#ids.bulk
+    if (path.startsWith('/errors')) return this.#ids.error
     return path.startsWith('/events') || method === 'DELETE' ? this.#ids.event : this.#ids.run
   }
 }
@@ -105,6 +111,8 @@ const answer: Handler = ({ ctx, steps }) => {
       : opcode('ReplyToUpdate', name, { updateId: last?.id })
   return discovered(Object.values(steps).some(entry => entry.pending) ? [] : [next])
 }
+
+const fail: Handler = () => ({ status: 400, body: { error: { message: 'no' }, logs: [] } })
 
 async function made(api: Api, path: string, body: unknown): Promise<string> {
   const { status, text, json } = await api.post(path, body)

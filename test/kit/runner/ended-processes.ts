@@ -2,8 +2,9 @@
 
 import { expect } from 'vitest'
 import type { Api } from '../http/api.ts'
+import { freePort } from '../servers/free-port.ts'
 import { until } from '../until.ts'
-import { freePort, MortalRunner, type MortalRunnerOptions } from './mortal-runner.ts'
+import { MortalRunner, type MortalRunnerOptions } from './mortal-runner.ts'
 
 const LONG = 20
 const CRASHING = 5
@@ -27,7 +28,7 @@ export async function endProcesses({ transport, apis, engineUrl }: EndedProcesse
   for (const runId of crashing)
     expect((await api.reaches(runId, 'failed', ENDS_MS_MAX)).error).toMatchObject({
       code: 'runner_unreachable',
-      message: expect.stringMatching(/a step that ends its process, or needs more memory than it has, does that/),
+      message: expect.stringMatching(/A step that ends its process or exhausts its memory can cause this/),
     })
   // Once each for its last tries, and a few times for the groups before.
   expect(runner.deaths).toBeLessThan(CRASHING * tries.handlerRetries + 15)

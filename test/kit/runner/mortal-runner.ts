@@ -2,7 +2,6 @@
 // the other passes.
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { onCleanup } from '../cleanup.ts'
 import { unique } from '../temp.ts'
@@ -86,13 +85,4 @@ export class MortalRunner {
     this.#isOver = true
     this.#process?.kill('SIGKILL')
   }
-}
-
-/** A port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', () => resolve()))
-  const { port } = server.address() as { port: number }
-  await new Promise(resolve => server.close(resolve))
-  return port
 }

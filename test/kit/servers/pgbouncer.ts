@@ -9,8 +9,8 @@ import { join } from 'node:path'
 import { Client } from 'pg'
 import { isStrict } from '../../servers.ts'
 import { onCleanup } from '../cleanup.ts'
-import { freePort } from '../deploy/run-image.ts'
 import { until } from '../until.ts'
+import { freePort } from './free-port.ts'
 import { POSTGRES_URL } from './postgres.ts'
 
 /** Where Debian has it; `PGBOUNCER` names another. */

@@ -1,5 +1,5 @@
-// A reporter that prints the slowest files of a run, the failures, and as its last line how many tests passed, failed and were
-// skipped, for programs to read. The file that PERDURE_FAILURES names gets the failures too. Set in vitest.config.ts.
+// A reporter that prints the slowest files and folders of a run, the failures, and as its last line how many tests passed, failed
+// and were skipped, for programs to read. The file that PERDURE_FAILURES names gets the failures too. Set in vitest.config.ts.
 
 import { appendFileSync } from 'node:fs'
 import type { Reporter, TestModule, TestSuite } from 'vitest/node'
@@ -27,20 +27,43 @@ export class ClosingLine implements Reporter {
   }
 }
 
-/** The files that took longest, with the time until their tests were known and the time of the tests. */
+interface Timed {
+  name: string
+  loadMs: number
+  testMs: number
+}
+
+/** The files and folders that took longest, with the time until their tests were known and the time of the tests. */
 function slowestOf(modules: readonly TestModule[]): string[] {
   if (modules.length < FILES_MIN) return []
-  const timed = modules.map(module => {
+  const files = modules.map(module => {
     const { prepareDuration, environmentSetupDuration, setupDuration, collectDuration, duration } = module.diagnostic()
     const loadMs = prepareDuration + environmentSetupDuration + setupDuration + collectDuration
     return { name: `${module.project.name} ${module.relativeModuleId}`, loadMs, testMs: duration }
   })
-  const slowest = timed.sort((a, b) => b.loadMs + b.testMs - a.loadMs - a.testMs).slice(0, SLOWEST)
-  const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
   return [
-    `The ${SLOWEST} slowest of ${modules.length} files, to load and to run:`,
-    ...slowest.map(({ name, loadMs, testMs }) => `  ${seconds(loadMs)} + ${seconds(testMs)}  ${name}`),
+    `The ${SLOWEST} slowest of ${files.length} files, to load and to run:`,
+    ...linesOf(files),
+    `The ${SLOWEST} slowest folders:`,
+    ...linesOf(foldersOf(files)),
   ]
+}
+
+/** The first three folders of the paths, with the sums of their files. */
+function foldersOf(files: readonly Timed[]): Timed[] {
+  const folders = new Map<string, Timed>()
+  for (const { name, loadMs, testMs } of files) {
+    const folder = name.split('/').slice(0, -1).slice(0, 3).join('/')
+    const sum = folders.get(folder) ?? { name: folder, loadMs: 0, testMs: 0 }
+    folders.set(folder, { name: folder, loadMs: sum.loadMs + loadMs, testMs: sum.testMs + testMs })
+  }
+  return [...folders.values()]
+}
+
+function linesOf(timed: readonly Timed[]): string[] {
+  const slowest = timed.toSorted((a, b) => b.loadMs + b.testMs - a.loadMs - a.testMs).slice(0, SLOWEST)
+  const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
+  return slowest.map(({ name, loadMs, testMs }) => `  ${seconds(loadMs)} + ${seconds(testMs)}  ${name}`)
 }
 
 /** A line for each failure: where it happened, and the first line of its error. */

@@ -61,14 +61,16 @@ export function adminContract(open: OpenStore): void {
     })
 
     it('drops what has expired, and notes uses without a new revision', async () => {
-      const keys = [aKey(), aKey({ id: 'key_2', parentHash: 'p', expiresAt: NOW + 1 })]
+      const expiring = aKey({ id: 'key_3', hash: 'another', expiresAt: NOW + 1 })
+      const keys = [aKey(), aKey({ id: 'key_2', hash: 'session', parentHash: 'p', expiresAt: NOW + 1 }), expiring]
       for (const key of keys) await admin().addKey(key)
       await admin().dropExpired(NOW)
       expect(await admin().keys()).toEqual(keys)
       await admin().dropExpired(NOW + 1)
       const revision = await admin().revision()
       await admin().keysUsed([{ id: 'key_1', at: NOW }])
-      expect(await admin().keys()).toEqual([aKey({ lastUsedAt: NOW })])
+      // A key that people made stays listed.
+      expect(await admin().keys()).toEqual([aKey({ lastUsedAt: NOW }), expiring])
       expect(await admin().revision()).toBe(revision)
     })
 

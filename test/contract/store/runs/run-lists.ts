@@ -3,7 +3,7 @@
 import { RUN_STATUSES } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { isTerminal, type Run, type RunFilter } from '../../../../packages/engine/src/domain/model/run.ts'
-import { errorFingerprint } from '../../../../packages/engine/src/domain/view/error-fingerprint.ts'
+import { errorFingerprint } from '../../../../packages/engine/src/domain/view/errors/error-fingerprint.ts'
 import { positionOf } from '../../../../packages/engine/src/domain/view/run-order.ts'
 import type { Store } from '../../../../packages/engine/src/ports/store.ts'
 import type { RunQuery } from '../../../../packages/engine/src/ports/store-reads.ts'
@@ -77,6 +77,7 @@ const VALUES: { readonly [Name in FilterName]: readonly Required<RunFilter>[Name
   ],
   status: [...RUN_STATUSES.map(status => [status]), ['failed', 'cancelled'], ['running', 'succeeded', 'queued']],
   parentRunId: ['run_c'],
+  root: [true],
   waitingFor: ['event', 'concurrency', 'child'],
   error: [NO_CARD],
   runner: ['r-1'],
@@ -113,6 +114,8 @@ const FILTERS: RunFilter[] = [
   { kind: 'run', workflow: 'order', status: ['failed'], q: 'shop' },
   { replayOf: 'run_b', app: 'mail', since: NOW + 5 },
   { app: 'mail', workflow: 'refund', status: ['failed'] },
+  { root: true, app: 'mail', status: ['running', 'failed'], since: NOW + 5 },
+  { root: true, parentRunId: 'run_c' },
   { workflows: [] },
   { workflows: [], q: 'order' },
   { app: 'mail', workflows: ['order', 'refund'], status: ['failed'], since: NOW + 5 },

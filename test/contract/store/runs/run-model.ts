@@ -2,7 +2,7 @@
 
 import { attributeTexts } from '../../../../packages/engine/src/domain/model/attributes.ts'
 import type { Run, RunFilter } from '../../../../packages/engine/src/domain/model/run.ts'
-import { errorFingerprint } from '../../../../packages/engine/src/domain/view/error-fingerprint.ts'
+import { errorFingerprint } from '../../../../packages/engine/src/domain/view/errors/error-fingerprint.ts'
 import { type RunSort, type SortDir, sortKey } from '../../../../packages/engine/src/domain/view/run-order.ts'
 
 export const SORTS: readonly RunSort[] = ['started', 'workflow', 'status', 'app', 'duration']
@@ -18,6 +18,7 @@ const MATCHES: { readonly [Name in FilterName]: (run: Run, value: Required<RunFi
   status: (run, statuses) =>
     statuses.includes(run.status) || (statuses.includes('running') && run.status === 'waiting'),
   parentRunId: (run, parentRunId) => run.parentRunId === parentRunId,
+  root: (run, root) => !root || run.parentRunId === undefined,
   waitingFor: (run, kind) => run.waitingFor?.kind === kind,
   error: (run, fingerprint) => run.status === 'failed' && errorFingerprint(run) === fingerprint,
   runner: (run, runner) => run.runner === runner,

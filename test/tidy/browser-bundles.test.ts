@@ -1,4 +1,4 @@
-// The size of what `perdure/react` adds to a page: React itself is a peer.
+// The size of what `perdure/react` and `perdure/ai` add to a page, without their peers.
 
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
@@ -6,14 +6,17 @@ import { expect, test } from 'vitest'
 
 const GZIP_BYTES_MAX = 6 * 1024
 
-test('the hooks take less than 6 KB of a bundle', async () => {
+test.each([
+  ['perdure/react', '../../packages/client/src/react/index.ts'],
+  ['perdure/ai', '../../packages/sdk/src/ai/index.ts'],
+])('%s takes less than 6 KB of a bundle', async (_, entry) => {
   const { outputFiles } = await build({
-    entryPoints: [new URL('../../packages/client/src/react/index.ts', import.meta.url).pathname],
+    entryPoints: [new URL(entry, import.meta.url).pathname],
     bundle: true,
     minify: true,
     format: 'esm',
     conditions: ['perdure-source', 'browser'],
-    external: ['react'],
+    external: ['react', 'ai'],
     write: false,
   })
   const [bundle] = outputFiles
