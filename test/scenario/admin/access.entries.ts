@@ -33,6 +33,9 @@ export interface Holdings {
   /** App and name. */
   workflow: string
   erasable: string
+  view: string
+  /** A fingerprint. */
+  error: string
 }
 
 export interface Entry {
@@ -78,6 +81,11 @@ export const ENTRIES: Record<string, Entry> = {
   getWorkflowStats: { finds: () => ['', `app=${APP}`] },
   getRunFacets: { elsewhere: { app: [], workflow: [], status: { succeeded: 0, failed: 0, waiting: 0 } } },
   listErrors: { finds: () => ['', `app=${APP}`] },
+  listViews: { finds: () => [''] },
+  // Another namespace makes a view of its own with the same id.
+  putView: { common: true, body: { name: 'north', query: '' } },
+  deleteView: { id: 'view' },
+  setErrorState: { id: 'error', body: { state: 'ignored' } },
   streamRuns: { stream: true },
   getRun: { id: 'run' },
   getRunResult: { id: 'run' },

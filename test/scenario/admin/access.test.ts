@@ -302,6 +302,8 @@ async function fillTheNorth(): Promise<Holdings> {
     app: await apps(),
     workflow: `${APP}/${WORKFLOW}`,
     erasable: (await north.send({ name: 'nobody' })).eventId,
+    view: await view(),
+    error: ((await north.get('/errors')).json as { fingerprint: string }[])[0]?.fingerprint as string,
   }
 }
 
@@ -311,6 +313,11 @@ async function bulk(): Promise<string> {
   const start = async () => ((await north.post('/bulk', body)).json as { bulkId: string }).bulkId
   await start()
   return start()
+}
+
+async function view(): Promise<string> {
+  await north.put('/views/north-view', { name: 'north', query: '' })
+  return 'north-view'
 }
 
 /** An app that the south does not register. */

@@ -107,7 +107,7 @@ describe('as a command', () => {
     const url = ['--url', engine.url]
     expect((await perdure(['engines', ...url])).stdout).toContain('held')
     expect(await engine.api.get(`/runs/${runId}`)).toMatchObject({ json: { status: 'queued' } })
-    expect(await perdure(['engine', 'release', ...url])).toMatchObject({ code: 0, stdout: /from now on/ })
+    expect(await perdure(['engine', 'release', ...url])).toMatchObject({ code: 0, stdout: /it now claims/ })
     await engine.api.reaches(runId, 'succeeded')
     expect((await engine.sigterm()).stdout).toContain('held: nothing is claimed')
   })

@@ -3,6 +3,7 @@
 
 import { get } from 'node:http'
 import { openAdministration } from '@perdure/engine'
+import type { ApiKey, ControlAction } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
 import { WRONG_KEYS_MAX } from '../../../packages/engine/src/http/access/key-guesses.ts'
 import {
@@ -126,6 +127,51 @@ describe('keys of the store, while the engine runs', () => {
     await administration.revokeKey(stored.id)
     await becomes(401, api.as(key))
     expect(await status()).toBe(401)
+  })
+
+  test('that have expired are refused with the time, and end their streams and sessions, also after a start', async () => {
+    const clock = new JumpClock()
+    const env = { ENGINE_API_KEYS: JSON.stringify(keys) }
+    const engine = await openEngine({ onDisk: true, clock, env })
+    const secret = engine.api.as(keyOf('secret'))
+    const expiresAt = new Date(clock.now() + 3_600_000).toISOString()
+    const body = { kind: 'read', label: 'audit', expiresAt }
+    const made = (await secret.post('/keys', body)).json as ApiKey & { key: string }
+    expect(made).toMatchObject({ label: 'audit', expiresAt })
+    const audit = engine.api.as(made.key)
+    expect((await audit.get('/whoami')).json).toMatchObject({ label: 'audit', expiresAt })
+    const session = (await engine.api.post('/session', { key: made.key })).json as { token: string; expiresAt: string }
+    expect(session.expiresAt).toBe(expiresAt)
+    const { over } = await audit.follow('/runs/stream')
+    clock.jump(3_590_000)
+    expect((await audit.get('/runs')).status).toBe(200)
+    clock.jump(11_000)
+    const hasEnded = async () => {
+      clock.jump(1000)
+      return (await audit.get('/runs')).status === 401
+    }
+    await until(hasEnded, { what: 'the end of the key' })
+    const refusal = `the API key expired at ${expiresAt}`
+    expect((await audit.get('/runs')).text).toContain(refusal)
+    expect((await within(over, 'the end of the stream')).ended).toBe(true)
+    expect((await engine.api.as(session.token).get('/runs')).status).toBe(401)
+    expect((await engine.api.post('/session', { key: made.key })).text).toContain(refusal)
+    const listed = (await secret.get('/keys')).json as ApiKey[]
+    expect(listed.find(({ id }) => id === made.id)).toMatchObject({ expiresAt })
+    const [action] = (await secret.get('/control-actions?action=key.create')).json as ControlAction[]
+    expect(JSON.stringify(action?.detail)).toContain(expiresAt)
+    await engine.stop()
+    const again = await openEngine({ storeFile: engine.storeFile, clock, env })
+    expect((await again.api.as(made.key).get('/runs')).text).toContain(refusal)
+  })
+
+  test.each([
+    ['2001-01-01T00:00:00Z', 'expiresAt must be in the future'],
+    ['9999-12-31T23:59:59-23:00', 'expiresAt must not be after the year 9999'],
+    ['soon', 'expiresAt must be an RFC 3339 timestamp'],
+  ])('that expire at %s are refused', async (expiresAt, why) => {
+    const answer = await guarded.api.as(keyOf('secret')).post('/keys', { kind: 'read', expiresAt })
+    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(why)])
   })
 
   test('work beside the fixed ones, each with its kind, namespace and label', async () => {

@@ -90,7 +90,7 @@ describe.each(PLACES)('on %s', async (_, freshStore, count) => {
     expect(await budget(id)).toEqual({ tokens: { limit: 1000, spent: 12 }, usd: { limit: 1, spent: 1.1 } })
     expect(await api.runs(`?waitingFor=budget&workflow=${paused.workflow}`)).toMatchObject([{ id }])
     const { sentence } = (await api.get(`/runs/${id}/why`)).json as { sentence: string }
-    expect(sentence).toContain(`because the budget of run ${id} is exceeded: 1.1 of 1 usd were spent`)
+    expect(sentence).toContain('because its budget is exceeded: 1.1 of 1 usd were spent')
     const executed = runner.record.executed.length
     expect((await api.post(`/runs/${id}/resume`)).status).toBe(200)
     await until(async () => (await api.run(id)).waitingFor?.kind === 'budget')

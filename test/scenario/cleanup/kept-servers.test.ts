@@ -67,7 +67,7 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
     expect((await erase()).status).toBe(204)
     const gone = await api.post(`/runs/${id}/replay`)
     const { error } = await api.failed((gone.json as RunSummary).id)
-    expect(error?.message).toBe(`Run ${runId}, which this run cleans up after, is gone.`)
+    expect(error?.message).toBe(`Run ${runId}, which this run cleans up after, no longer exists.`)
   })
 
   test('a bulk cancel with cleanup: false has no cleanup runs; with another action it is refused', async () => {
@@ -147,7 +147,7 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
     await runner.register(api, { features: [] })
     await api.post(`/runs/${runId}/cancel`)
     const { id } = await cleanupOf(runId)
-    const sentence = `No runner of app "${app}" has workflow "${name}" and knows cleanup runs: it cleans up after run ${runId}.`
+    const sentence = `No runner of app "${app}" has workflow "${name}" and supports cleanup runs: this run cleans up after run ${runId}.`
     await until(async () =>
       ((await api.get(`/runs/${id}/why`)).json as { sentence: string }).sentence.includes(sentence),
     )

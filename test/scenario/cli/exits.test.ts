@@ -16,7 +16,7 @@ describe('how it ends', () => {
     const wrong: [string[], string][] = [
       [['fly'], "unknown command 'fly'"],
       [['runs', 'list', '--limit', '0'], 'whole number'],
-      [['events', 'send', 'x', '--data', '{'], '--data is no JSON'],
+      [['events', 'send', 'x', '--data', '{'], '--data is not valid JSON'],
       [['events', 'send', 'x', '--data', '@/no/such/file'], '--data cannot be read'],
       [['apps', '--url', 'nonsense'], 'is not an http or https URL: nonsense'],
     ]

@@ -66,8 +66,8 @@ test('endpoints: created, listed, changed, deleted; the secret shows when it is 
   expect(brought).toMatchObject({ code: 0, stderr: '' })
   const [shown, blank, line, note] = brought.stdout.split('\n')
   expect([shown, blank]).toEqual([own, ''])
-  expect(line).toMatch(/^whe_\w+ tells https:\/\/alerts\.example\.com\/hook of run\.succeeded of shop$/)
-  expect(note).toMatch(/shown this once/)
+  expect(line).toMatch(/^whe_\w+ sends run\.succeeded of shop to https:\/\/alerts\.example\.com\/hook$/)
+  expect(note).toMatch(/shown only once/)
 
   const [people, script, counted] = await Promise.all([
     cli(['endpoints', 'list']),
@@ -83,7 +83,7 @@ test('endpoints: created, listed, changed, deleted; the secret shows when it is 
   const changed = await cli(['endpoints', 'update', id, ...changes])
   expect(changed).toMatchObject({
     code: 0,
-    stdout: `${id} tells ${url}/new of run.failed of shop once it is on again\n`,
+    stdout: `${id} sends run.failed of shop to ${url}/new once it is enabled\n`,
   })
   const [rotated] = await lines<WebhookEndpoint & { secret: string }>(
     ...['endpoints', 'update', id, '--rotate-secret', '--enable', '--no-app'],
@@ -132,7 +132,7 @@ test('receivers: created, listed, changed, deleted; what the secret signs become
     cli(['receivers', 'update', id, '--disable']),
     cli(['receivers', 'create', 'x', '--slug', slug]),
   ])
-  expect(off.stdout).toMatch(/ once it is on again\n$/)
+  expect(off.stdout).toMatch(/ once it is enabled\n$/)
   expect(taken).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('(slug_taken, ') })
   expect(await lines('receivers', 'delete', id)).toEqual([{ id, deleted: true }])
 })
@@ -273,8 +273,10 @@ test('listen: without a secret nothing is verified; a destination that is gone i
   expect((await fetch(url, { method: 'POST', headers, body: '1' })).status).toBe(502)
   const { code, stdout, stderr } = await ended
   expect(code).toBe(130)
-  expect(stderr).toContain('that takes --secret')
-  expect(stdout).toMatch(/NOT verified \(there is no --secret\) {2}\/ {2}answered 502, for http\S+ did not answer: /)
+  expect(stderr).toContain('that needs --secret')
+  expect(stdout).toMatch(
+    /NOT verified \(there is no --secret\) {2}\/ {2}answered 502, because http\S+ did not answer: /,
+  )
 })
 
 test('listen: an interrupt gives up a post that is being forwarded, and still answers it', async () => {

@@ -28,9 +28,9 @@ test('workflows start starts a run of any workflow, once for each id, and can wa
   expect(first.stdout).toContain(`${runId}  ${runner.app}/${ok}`)
   expect(await api.run(runId)).toMatchObject({ status: 'succeeded', input: { n: 1 }, attributes: { tier: 'gold' } })
   expect((await cli([...start, '--input', '2'])).stdout).toBe(
-    `${runId}  ${runner.app}/${ok}  succeeded  (there already)\n`,
+    `${runId}  ${runner.app}/${ok}  succeeded  (already exists)\n`,
   )
-  expect((await cli([...start, '--dry-run'])).stdout).toBe(`${runId} is there already\n`)
+  expect((await cli([...start, '--dry-run'])).stdout).toBe(`${runId} already exists\n`)
   expect((await cli(['runs', 'get', runId])).stdout).toContain('succeeded')
   expect((await cli(['workflows', 'start', runner.app, bad, '--wait'])).code).toBe(1)
   expect((await cli(['workflows', 'start', runner.app, 'nobody'])).stderr).toContain('There is no workflow nobody')
@@ -74,8 +74,8 @@ test('workflows start with a key: the live run is named, used or replaced, and t
   const { app } = await engine.runner({ workflows: { [name]: flow([wait('hold', 'nothing')]) } })
   const start = ['workflows', 'start', app, name, '--key', name]
   const id = (await cli(start)).stdout.split(' ')[0] ?? ''
-  expect((await cli(start)).stdout).toMatch(new RegExp(`^${id}  ${app}/${name}  \\w+  \\(there already\\)\n$`))
-  expect((await cli([...start, '--dry-run'])).stdout).toBe(`${id} is there already\n`)
+  expect((await cli(start)).stdout).toMatch(new RegExp(`^${id}  ${app}/${name}  \\w+  \\(already exists\\)\n$`))
+  expect((await cli([...start, '--dry-run'])).stdout).toBe(`${id} already exists\n`)
   const refuse = [...start, '--if-running', 'refuse']
   expect((await cli([...refuse, '--dry-run'])).stdout).toBe(`the start would be refused: ${id} is live\n`)
   expect((await cli(refuse)).stderr).toContain(`Run ${id} of workflow "${name}"`)

@@ -6,6 +6,7 @@ import {
   type Api,
   flow,
   freshSchema,
+  type OpenEngine,
   onCleanup,
   openEngine,
   POSTGRES_URL,
@@ -27,6 +28,12 @@ async function gapsOf(api: Api): Promise<() => Promise<unknown>> {
     STREAMS.map(path => api.follow(path, { stopWhen: messages => messages.some(isGap) })),
   )
   return () => Promise.all(streams.map(async ({ over }) => expect((await over).messages.some(isGap)).toBe(true)))
+}
+
+/** Ends their sessions before the next test: the server has a hundred for all tests that run. Errors were expected. */
+async function stopAll(...engines: OpenEngine[]): Promise<void> {
+  await Promise.all(engines.map(({ stop }) => stop()))
+  for (const { takeErrors } of engines) takeErrors()
 }
 
 describe.each<Direction>(['both', 'requests', 'answers'])('an engine whose connections drop %s', dropped => {
@@ -56,7 +63,7 @@ describe.each<Direction>(['both', 'requests', 'answers'])('an engine whose conne
     expect(performance.now() - begunAt).toBeLessThan(RECOVERY_MS_MAX)
     const { runId } = await other.api.send({ name })
     await engine.api.succeeded(runId)
-    for (const { takeErrors } of [engine, other]) takeErrors()
+    await stopAll(engine, other)
   })
 })
 
@@ -73,5 +80,5 @@ test('an engine whose sessions on PostgreSQL drop names the gap in its streams, 
   const { over } = await engine.api.follow('/events/stream', { stopWhen: messages => messages.length > 0 })
   await other.api.send({ name })
   expect((await over).messages[0]?.data).toMatchObject({ name })
-  for (const { takeErrors } of [engine, other]) takeErrors()
+  await stopAll(engine, other)
 })

@@ -21,7 +21,7 @@ test('each silent runner is forgotten once, at both', async () => {
       return (await left(engine)) === 1
     })
   const counts = engines.flatMap(({ log }) =>
-    log.filter(line => line.includes('are forgotten')).map(line => JSON.parse(line).runners as number),
+    log.filter(line => line.includes('were removed')).map(line => JSON.parse(line).runners as number),
   )
   expect(counts.reduce((sum, count) => sum + count, 0)).toBe(5)
 })

@@ -193,7 +193,7 @@ test('an invoke of a runner that fell silent says why', async () => {
   await client.closes()
   const reason = await until(async () => (await api.run(runId)).waitingFor?.error)
   expect(reason).toContain(
-    'its runner was silent for 31 s: its machine is gone, or its event loop is blocked; CPU-bound work belongs in a worker thread',
+    'its runner was silent for 31 s: its machine is down, or its event loop is blocked; CPU-bound work belongs in a worker thread',
   )
 })
 

@@ -7,8 +7,9 @@ import { WORKDIR } from '../../kit/deploy/build-stages.ts'
 import { readCompose, type Service } from '../../kit/deploy/compose-file.ts'
 import { imageStages } from '../../kit/deploy/deploy-files.ts'
 import { environmentOf, listOf, type Stage } from '../../kit/deploy/dockerfile.ts'
-import { buildImages, freePort, launch } from '../../kit/deploy/run-image.ts'
+import { buildImages, launch } from '../../kit/deploy/run-image.ts'
 import { Api, freshSchema, onCleanup, REDIS_URL, until } from '../../kit/index.ts'
+import { freePort } from '../../kit/servers/free-port.ts'
 import { deleteKeysOf } from '../../kit/servers/redis.ts'
 
 /** Node before 22.18 runs no TypeScript; the runner's image has a newer one. */
@@ -29,14 +30,14 @@ test('what the Dockerfile builds comes up as compose.yaml starts it, and the exa
   }
 
   const base = `http://127.0.0.1:${port}`
-  await start(services.engine as Service, {
+  const engine = await start(services.engine as Service, {
     ENGINE_STORE: store,
     ENGINE_QUEUE: REDIS_URL,
     ENGINE_LIMITER: REDIS_URL,
     ENGINE_PORT: port,
   })
   onCleanup(() => deleteKeysOf(store))
-  await until(async () => (await fetch(`${base}/readyz`)).ok, { what: 'the engine ready' })
+  await engine.answers(`${base}/readyz`)
   const runner = await start(services.runner as Service, { ENGINE_URL: base }, asInImage)
   const isReady = () => {
     if (runner.said.stderr !== '') throw new Error(runner.said.stderr)

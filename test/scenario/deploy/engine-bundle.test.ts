@@ -6,7 +6,7 @@ import { isBuiltin } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { NOTICES_FILE, noticesOf } from '../../../packages/engine/third-party-notices.ts'
+import { NOTICES_FILE, noticesOf } from '../../../scripts/library/third-party-notices.ts'
 import { tempStoreFile } from '../../kit/index.ts'
 
 const packages = fileURLToPath(new URL('../../../packages', import.meta.url))

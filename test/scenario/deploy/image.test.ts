@@ -7,8 +7,9 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { WORKDIR } from '../../kit/deploy/build-stages.ts'
 import { copiesOf, environmentOf, listOf, readDockerfile, type Stage } from '../../kit/deploy/dockerfile.ts'
-import { buildImages, freePort, launch, NODE } from '../../kit/deploy/run-image.ts'
-import { Api, until } from '../../kit/index.ts'
+import { buildImages, launch, NODE } from '../../kit/deploy/run-image.ts'
+import { Api } from '../../kit/index.ts'
+import { freePort } from '../../kit/servers/free-port.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -110,7 +111,7 @@ describe('the image', () => {
 
     const engine = start([...entry, ...listOf(image, 'CMD')])
     const healthy = () => start(listOf(image, 'HEALTHCHECK')).exit.then(({ code }) => code)
-    await until(async () => (await fetch(`${base}/healthz`)).ok, { what: 'the engine listening' })
+    await engine.answers(`${base}/healthz`)
     expect(await healthy()).toBe(0)
     expect((await new Api(() => base, key).get('/runs')).status).toBe(200)
     engine.terminate()

@@ -100,7 +100,7 @@ describe.each(TRANSPORTS)('over %s', transport => {
       const { error } = await api.reaches(runId, 'failed')
       expect(error).toMatchObject({
         name: 'NonRetriableError',
-        message: expect.stringContaining('this engine does not know'),
+        message: expect.stringContaining('this engine does not support'),
       })
     }
   })

@@ -3,7 +3,7 @@
 
 import { testEngine } from '@perdure/sdk/testing'
 import { expect, test } from 'vitest'
-import { called, careless, chat, loop, model, one, wrapped } from './ai.workflows.ts'
+import { careless, chat, model, one, wrapped } from './ai.workflows.ts'
 
 const question = { question: 'How is the weather in Bern?' }
 
@@ -12,22 +12,6 @@ test('one call is stored with the members that the step returns, and without a w
   const run = await engine.start(one, question)
   expect(await run.result()).toMatchObject({ text: 'It rains.', usage: { inputTokens: 3, outputTokens: 2 } })
   expect((await run.logs()).filter(({ level }) => level === 'warn')).toEqual([])
-})
-
-test('a loop calls the model and each tool once for each turn, over a crash', async () => {
-  await using engine = await testEngine([loop])
-  called.length = 0
-  model.doGenerateCalls.length = 0
-  engine.mock('weather', ({ execution, original }) => {
-    if (execution === 1) engine.crash()
-    return original()
-  })
-  const run = await engine.start(loop, question)
-  await engine.restart()
-  expect(await run.result()).toBe('It rains.')
-  expect(model.doGenerateCalls).toHaveLength(2)
-  expect(called).toEqual(Array(2).fill(['weather', { city: 'Bern' }]))
-  expect((await run.steps()).map(({ name }) => name)).toEqual(['think', 'weather', 'think'])
 })
 
 test('a wrapped model is called once, however often the handler runs, and its dates are dates', async () => {

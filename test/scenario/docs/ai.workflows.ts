@@ -2,30 +2,20 @@
 
 import { createWorkflow, type WorkflowArgs } from '@perdure/sdk'
 import { streamUI } from '@perdure/sdk/ai'
-import { generateText, type ModelMessage, streamText, tool, wrapLanguageModel } from 'ai'
+import { generateText, streamText, wrapLanguageModel } from 'ai'
 import { convertArrayToReadableStream, MockLanguageModelV4 } from 'ai/test'
-import { z } from 'zod'
-
-type Generated = Awaited<ReturnType<MockLanguageModelV4['doGenerate']>>
 
 const counted = { total: 3, noCache: 3, cacheRead: undefined, cacheWrite: undefined }
 const usage = { inputTokens: counted, outputTokens: { total: 2, text: 2, reasoning: undefined } }
-const generated = (content: Generated['content'], finish: Generated['finishReason']['unified']): Generated => ({
-  content,
-  finishReason: { unified: finish, raw: finish },
-  usage,
-  warnings: [],
-  response: { id: 'response-1', timestamp: new Date(0), modelId: 'mock' },
-})
 
-/** Asks for the weather once, and then answers. */
 export const model = new MockLanguageModelV4({
-  doGenerate: async ({ prompt, tools = [] }) => {
-    const result = prompt.find(({ role }) => role === 'tool')
-    if (tools.length === 0 || result) return generated([{ type: 'text', text: 'It rains.' }], 'stop')
-    const call = { type: 'tool-call' as const, toolCallId: 'call-1', toolName: 'weather', input: '{"city":"Bern"}' }
-    return generated([call], 'tool-calls')
-  },
+  doGenerate: async () => ({
+    content: [{ type: 'text', text: 'It rains.' }],
+    finishReason: { unified: 'stop', raw: 'stop' },
+    usage,
+    warnings: [],
+    response: { id: 'response-1', timestamp: new Date(0), modelId: 'mock' },
+  }),
   doStream: async () => ({
     stream: convertArrayToReadableStream([
       { type: 'text-start', id: '1' },
@@ -36,14 +26,6 @@ export const model = new MockLanguageModelV4({
     ]),
   }),
 })
-const tools = { weather: tool({ inputSchema: z.object({ city: z.string() }) }) }
-/** The calls of tools, in order. */
-export const called: unknown[] = []
-const callTool = async (name: string, input: unknown) => {
-  called.push([name, input])
-  return { sky: 'rain' }
-}
-
 interface Question {
   question: string
 }
@@ -59,25 +41,6 @@ export const one = createWorkflow({ name: 'docs-ai-one' }, async ({ event, step 
     return { text, usage }
   })
   return answer
-})
-
-export const loop = createWorkflow({ name: 'docs-ai-loop' }, async ({ event, step }: WorkflowArgs<Question>) => {
-  const messages: ModelMessage[] = [{ role: 'user', content: event.data.question }]
-  for (let turn = 0; turn < 20; turn++) {
-    const { text, calls, said } = await step.run('think', async () => {
-      const { text, toolCalls, responseMessages } = await generateText({ model, messages, tools, maxRetries: 0 })
-      const calls = toolCalls.map(({ toolCallId, toolName, input }) => ({ toolCallId, toolName, input }))
-      return { text, calls, said: responseMessages }
-    })
-    messages.push(...(said as ModelMessage[]))
-    if (calls.length === 0) return text
-    for (const { toolCallId, toolName, input } of calls) {
-      const value = await step.run(toolName, () => callTool(toolName, input))
-      const output = { type: 'json' as const, value }
-      messages.push({ role: 'tool', content: [{ type: 'tool-result', toolCallId, toolName, output }] })
-    }
-  }
-  return undefined
 })
 
 export const wrapped = createWorkflow({ name: 'docs-ai-wrapped' }, async ({ event, step }: WorkflowArgs<Question>) => {

@@ -20,6 +20,7 @@ const shown: Record<string, readonly string[]> = {
   'checkout-saga': ['"status":"shipped"', 'retrying  ship', 'succeeded rollback:charge', 'succeeded rollback:reserve'],
   'import-rows': ['held', '"batches":40,"imported":980,"rejected":20'],
   agent: ['The model is overloaded', 'turn 2: approval', 'out of turns'],
+  chat: ['refund-order: output-denied', 'after:', 'of 4000 tokens are spent'],
   'webhook-bridge': ['verified run.succeeded', 'forged: 401', 'repeated: 202 {"deduped":true}'],
   encryption: ['The keys change', 'sealed'],
 }

@@ -17,6 +17,7 @@ import { Hono } from 'hono'
 import { expect, test, vi } from 'vitest'
 import { stopNextHeartbeats } from '../../../packages/sdk/src/serve/next.testkit.ts'
 import { type Block, blocksOf, pages, root, runBlock, type Scope } from '../../kit/docs/blocks.ts'
+import { VERIFIERS } from '../../kit/docs/verifiers.ts'
 import { flow, onCleanup, run, scenario, signedHeaders, unique, until } from '../../kit/index.ts'
 import { alertsChat, pagesAboutFailure } from './alerted.ts'
 import { collects } from './collected.ts'
@@ -30,7 +31,9 @@ const STANDS_IN: Record<string, string> = {
   'docs/streams.md': 'test/scenario/docs/streams.workflows.ts',
   'docs/schemas.md': 'test/scenario/docs/schemas.workflows.ts',
   'docs/middleware.md': 'test/scenario/docs/schemas.workflows.ts',
+  'docs/agents.md': 'test/scenario/docs/agents.test.ts',
   'docs/ai.md': 'test/scenario/docs/ai.workflows.ts',
+  'docs/cookbook.md': 'test/scenario/docs/cookbook.workflows.ts',
   'docs/testing.md': 'packages/sdk/src/testing/docs.test.ts',
   // `quickstart.test.ts` runs the project that has this file.
   'docs/quickstart.md': 'packages/cli/template/src/workflows.ts',
@@ -336,35 +339,6 @@ function isInstalled(program: string, page: string): boolean {
   const found = spawnSync(program, ['--version']).error === undefined
   if (!found) console.warn(`${program} is not installed: its block on ${page} was not run`)
   return found
-}
-
-/** Programs that check a webhook with the function of the page: the headers and the body are their arguments. */
-const VERIFIERS = {
-  python: {
-    command: ['python3', 'verify.py'],
-    file: 'verify.py',
-    program: (code: string) => `${code}
-import json, sys
-print(verify(sys.argv[1], json.loads(sys.argv[2]), sys.argv[3].encode()))
-`,
-  },
-  go: {
-    command: ['go', 'run', 'verify.go'],
-    file: 'verify.go',
-    program: (code: string) => `package main
-
-import ("crypto/hmac"; "crypto/sha256"; "encoding/base64"; "encoding/json"; "fmt"; "net/http"; "os"; "strconv"; "strings"; "time")
-
-${code}
-func main() {
-	plain := map[string]string{}
-	if err := json.Unmarshal([]byte(os.Args[2]), &plain); err != nil { panic(err) }
-	header := http.Header{}
-	for name, value := range plain { header.Set(name, value) }
-	fmt.Println(verify(os.Args[1], header, []byte(os.Args[3])))
-}
-`,
-  },
 }
 
 test.each(Object.entries(VERIFIERS))('docs/webhooks.md: the function in %s', async (language, verifier) => {

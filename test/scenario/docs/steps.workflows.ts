@@ -54,7 +54,7 @@ export const run = createWorkflow(
       logger.info('calling the payment provider', { amount: event.data.amount })
       return payments.charge(event.data.amount, { idempotencyKey, signal })
     })
-    charge.at // a string: what a step gives is what its JSON gives
+    charge.at // a string: the result of a step goes through JSON
     return charge
   },
 )

@@ -176,7 +176,7 @@ describe('a schedule of the API', () => {
     expect((await put(name, { every: '1h', event: { name }, endsAt })).next).toEqual(next.slice(0, 1))
     const early = new Date(clock.now() + HOUR / 4).toISOString()
     const { status, text } = await api.put(`/schedules/${name}`, { every: '1h', event: { name }, endsAt: early })
-    expect([status, text]).toEqual([400, expect.stringContaining('endsAt must be after the next instant')])
+    expect([status, text]).toEqual([400, expect.stringContaining('endsAt must be after the next scheduled time')])
   })
 
   test('fires once for the instants that passed without an engine, or for each of them', async () => {
@@ -296,14 +296,17 @@ test.each([
   ],
   [{ every: '1h', event: { name: 'n', colour: 'red' } }, /event\.colour/],
   [{ every: '1h', catchUp: 'some', event: { name: 'n' } }, /catchUp/],
-  [{ every: '1h', endsAt: '2001-01-01T00:00:00Z', event: { name: 'n' } }, /endsAt must be after the next instant/],
+  [
+    { every: '1h', endsAt: '2001-01-01T00:00:00Z', event: { name: 'n' } },
+    /endsAt must be after the next scheduled time/,
+  ],
   [
     { every: '1h', startsAt: '2041-01-02T00:00:00Z', endsAt: '2041-01-01T00:00:00Z', event: { name: 'n' } },
     /endsAt must be after startsAt/,
   ],
   [
     { cron: '0 0 1 1 *', startsAt: '9999-06-01T00:00:00Z', event: { name: 'n' } },
-    /startsAt must not be after the last instant/,
+    /startsAt must not be after the last scheduled time/,
   ],
   [
     { every: '1h', startsAt: '9999-12-31T23:59:59-23:00', event: { name: 'n' } },
@@ -316,6 +319,28 @@ test.each([
 ])('%j is refused', async (body, message) => {
   const { status, text } = await api.put('/schedules/refused', body)
   expect([status, text]).toEqual([400, expect.stringMatching(message)])
+})
+
+test('a dry run answers when a schedule would fire, and stores nothing', async () => {
+  const [id, body] = [unique('dry'), { cron: '0 9 * * 1', timezone: 'Europe/Berlin', event: { name: 'n' } }]
+  const { next, ...rest } = await put(id, { ...body, dryRun: true })
+  expect(await entry(id)).toBeUndefined()
+  expect(await put(id, body)).toEqual({ ...rest, next })
+  const hourly = await put(id, { every: '1h', event: { name: 'n' }, dryRun: true })
+  expect(hourly.every).toBe(HOUR)
+  expect((await entry(id))?.cron).toBe(body.cron)
+  expect(await api.put(`/schedules/${id}`, { ...body, cron: '0 9 * *', dryRun: true })).toMatchObject({ status: 400 })
+  const actions = (await api.get('/control-actions?action=schedule.put&limit=500')).json as ControlAction[]
+  expect(actions.filter(({ detail }) => JSON.stringify(detail).includes(id))).toHaveLength(1)
+})
+
+test('with ifAbsent a schedule is not replaced', async () => {
+  const [id, body] = [unique('once'), { every: '1h', event: { name: 'n' } }]
+  await put(id, { ...body, ifAbsent: true })
+  const again = await api.put(`/schedules/${id}`, { ...body, every: '2h', ifAbsent: true })
+  expect(again).toMatchObject({ status: 409, code: 'conflict' })
+  expect(again.json).toMatchObject({ error: { details: { field: 'id' } } })
+  expect((await entry(id))?.every).toBe(HOUR)
 })
 
 test('an id of another form is refused', async () => {

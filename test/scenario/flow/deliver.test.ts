@@ -121,7 +121,10 @@ test('the run that a left event starts has the options of the event, and says wh
   expect((await api.get(`/runs/${id}/why`)).json as RunExplanation).toMatchObject({ deliveredTo: runId })
   expect((await api.get(`/runs/${runId}/why`)).json).not.toHaveProperty('deliveredTo')
   expect(await api.logs(runId)).toMatchObject([
-    { level: 'info', message: expect.stringMatching(`without event ${sent.eventId}.*Run ${id} starts with the event`) },
+    {
+      level: 'info',
+      message: expect.stringMatching(`the delivered event ${sent.eventId}.*Run ${id} starts with the event`),
+    },
   ])
 })
 

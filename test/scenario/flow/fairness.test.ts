@@ -121,7 +121,10 @@ test('a held run of a key is shown its place among those of the key', async () =
   for (const runId of runIds.slice(1)) await waitsFor(api, runId, 'concurrency')
   const why = await Promise.all(runIds.slice(2).map(async runId => (await api.get(`/runs/${runId}/why`)).json))
   expect(why).toMatchObject([
-    { position: 1, sentence: expect.stringContaining('among those of its fairness key "a", and the keys take turns') },
+    {
+      position: 1,
+      sentence: expect.stringContaining('among the runs of its fairness key "a", and the keys take turns'),
+    },
     { position: 0 },
   ])
   opened.open()

@@ -5,6 +5,7 @@ import { Compile } from 'typebox/schema'
 import { describe, expect, test } from 'vitest'
 import { Attacked, expectEither, expectRefusal, JSON_TYPE } from '../../kit/http/attack.ts'
 import { forgeries, HOSTILE_MEMBERS, HOSTILE_VALUES, NO_OBJECTS } from '../../kit/http/hostile.ts'
+import { isNight } from '../../part.ts'
 
 const attacked = await Attacked.open()
 const all = operationList
@@ -75,7 +76,7 @@ describe('bodies', () => {
     }
   })
 
-  test('register: every wrong value in every part of a definition', async () => {
+  test('register: wrong values in every part of a definition', async () => {
     const key = 'event.data.id'
     const definition = {
       name: 'fulfil-order',
@@ -99,9 +100,10 @@ describe('bodies', () => {
       return attacked.attack(operations.register, { body })
     }
     expect((await register(definition)).text).toContain('"ok":true')
-    for (const value of HOSTILE_VALUES) {
-      for (const forged of forgeries(definition, value)) {
-        expectEither(await register(forged), operations.register)
+    for (const [i, value] of HOSTILE_VALUES.entries()) {
+      for (const [j, forged] of forgeries(definition, value).entries()) {
+        // By day each value meets every fourth part, and each part every fourth value.
+        if (isNight || (i + j) % 4 === 0) expectEither(await register(forged), operations.register)
       }
     }
   })

@@ -3,7 +3,6 @@
 import type { WebhookDelivery } from '@perdure/protocol'
 import { type Example, errorsOf, type ListedOperation, operationList, type Reply } from '@perdure/protocol/operations'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { Webhook } from 'standardwebhooks'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { expectToFit } from '../../kit/http/fits.ts'
 import {
@@ -15,13 +14,12 @@ import {
   run,
   scenario,
   step,
-  unique,
   until,
   wait,
 } from '../../kit/index.ts'
 import { callbackUrl } from '../../kit/runner/wire.ts'
+import { asHere, type Ids, KEY, pathOf } from './openapi.examples.ts'
 
-const KEY = 'a-secret-key-of-the-examples'
 const keys = JSON.stringify([{ label: 'ops', namespace: 'default', kind: 'secret', key: KEY }])
 const { engine } = await scenario({
   realTime: true,
@@ -49,11 +47,6 @@ const shop = new PlainRunner({
   },
 })
 beforeAll(() => shop.listen())
-
-/** Replacements for the examples' own ids, by prefix, for a receiver's slug and secret, and for the key of the request. */
-type Ids = Partial<
-  Record<'run' | 'evt' | 'dlv' | 'whe' | 'whr' | 'key' | 'blk' | 'slug' | 'secret' | 'token' | 'callback', string>
->
 
 async function order(data: Record<string, unknown> = {}): Promise<{ run: string; evt: string }> {
   // The example of `register` replaces the address.
@@ -186,6 +179,21 @@ async function pausedWorkflow(): Promise<Ids> {
   return {}
 }
 
+async function view(): Promise<Ids> {
+  await api.put('/views/failed-today', { name: 'Failed today', query: '' })
+  return {}
+}
+
+/** An error group. */
+async function failed(): Promise<Ids> {
+  const workflows = { refused: () => ({ status: 400, body: { error: { message: 'no' }, logs: [] } }) }
+  const runner = await new PlainRunner({ app: 'shop', runner: 'shop-5', workflows }).listen()
+  await runner.register(api)
+  await api.reaches((await api.send({ name: 'refused' })).runId, 'failed')
+  const [group] = (await api.get('/errors?workflow=refused')).json as { fingerprint: string }[]
+  return { fingerprint: group?.fingerprint as string }
+}
+
 /** A workflow whose only runner has left. */
 async function abandoned(): Promise<Ids> {
   const workflows = { 'count-stock': flow([]) }
@@ -262,33 +270,11 @@ const BEFORE: Record<string, () => Promise<Ids>> = {
   flushBuffer: batch,
   resumeWorkflow: pausedWorkflow,
   setWorkflowLimits: finished,
+  setErrorState: failed,
+  deleteView: view,
   removeWorkflowLimits: finished,
   getBulk: bulk,
   stopBulk: bulk,
-}
-
-/** The example with the ids of this engine, signed with the secret if there is one. */
-function asHere(example: Example, ids: Ids): Example {
-  const text = JSON.stringify({ ...example, reply: undefined }).replace(
-    /\b(run|evt|dlv|whe|whr|key|blk)_[0-9A-Z]{26}/g,
-    (sample, prefix: keyof Ids) => ids[prefix] ?? sample,
-  )
-  const here = JSON.parse(text.replace('pdk_secret_...', KEY)) as Example
-  if (ids.token !== undefined) here.headers = { authorization: `Bearer ${ids.token}` }
-  if (ids.callback !== undefined && here.path) here.path.token = ids.callback
-  if (ids.slug !== undefined && here.path?.slug) here.path.slug = ids.slug
-  if (ids.secret === undefined || !here.headers) return here
-  const [messageId, now] = [unique('msg'), new Date()]
-  const signature = new Webhook(ids.secret).sign(messageId, now, JSON.stringify(here.body))
-  const seconds = String(Math.floor(now.getTime() / 1000))
-  here.headers = { 'webhook-id': messageId, 'webhook-timestamp': seconds, 'webhook-signature': signature }
-  return here
-}
-
-function pathOf({ path }: ListedOperation, example: Example): string {
-  const filled = path.replace(/\{(\w+)\}/g, (_, name) => example.path?.[name] ?? `{${name}}`)
-  const query = new URLSearchParams(example.query).toString()
-  return query === '' ? filled : `${filled}?${query}`
 }
 
 /** The answer that the example shows. */

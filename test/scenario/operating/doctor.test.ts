@@ -95,7 +95,7 @@ test('a port that another program has is an error, a port that an engine has is 
   const taken = await findings({ ...fresh(), ENGINE_PORT: new URL(engine.url).port })
   expect(taken.get('port')).toMatchObject({
     verdict: 'ok',
-    message: expect.stringContaining('an engine listens'),
+    message: expect.stringContaining('an engine already listens'),
   })
 })
 

@@ -162,7 +162,7 @@ test('a move that was cut goes on; until it has ended no engine opens its target
   await expect(openEngine({ storeFile: to })).rejects.toThrow('a move into this store is not finished')
   const rest = (await moved(sqlite(from), to, { rowsMax })).filter(({ step }) => step === 'copied')
   expect(rest).not.toContainEqual(pages[0])
-  await expect(moved(sqlite(from), to)).rejects.toThrow('has contents')
+  await expect(moved(sqlite(from), to)).rejects.toThrow('is not empty')
   const back = tempStoreFile()
   for await (const _ of moveStore({ from: to, to: sqlite(back) }, { rowsMax })) break
   await expect(openEngine({ storeFile: back })).rejects.toThrow('a move into this store is not finished')
@@ -189,6 +189,6 @@ test('neither side may have an engine, and no engine opens a store that is moved
   await expect(moved(other, sqlite(tempStoreFile()))).rejects.toThrow('an engine is running on it')
   await shared.stop()
   const side = await openPostgresSide(other, 'source')
-  await expect(openEngine({ storeFile: other })).rejects.toThrow('a move has the store')
+  await expect(openEngine({ storeFile: other })).rejects.toThrow('a move is using the store')
   await side.close()
 })

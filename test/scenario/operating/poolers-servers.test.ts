@@ -9,7 +9,7 @@ import { findings } from '../../kit/engine/findings.ts'
 import { flow, freshSchema, onCleanup, openEngine, run, serveToTheEnd, sleep, unique, until } from '../../kit/index.ts'
 import { havePgbouncer, Pgbouncer } from '../../kit/servers/pgbouncer.ts'
 
-const SHARED = /a pooler in between gives each transaction another connection .*pool_mode = session/
+const SHARED = /a pooler gives each transaction a different connection .*pool_mode = session/
 
 describe.skipIf(!havePgbouncer())('PgBouncer', () => {
   test.each([
@@ -79,9 +79,9 @@ describe.skipIf(!havePgbouncer())('PgBouncer', () => {
   })
 })
 
-test('doctor says that no pooler is in between; several hosts are refused by name', async () => {
+test('doctor says that there is no pooler; several hosts are refused by name', async () => {
   const found = await findings({ ENGINE_STORE: await freshSchema() })
-  expect(found.get('postgres.pooler')).toMatchObject({ verdict: 'ok', message: 'no pooler is in between' })
+  expect(found.get('postgres.pooler')).toMatchObject({ verdict: 'ok', message: 'there is no pooler' })
   for (const hosts of ['a:5432,b:5432/db', 'ada@a,b/db', 'a/db?host=a,b']) {
     const { code, stderr } = await serveToTheEnd({ storeFile: `postgres://${hosts}` })
     expect(code).toBe(2)

@@ -96,6 +96,9 @@ beforeAll(async () => {
   for (const { runId } of waiting) await api.reaches(runId, 'waiting')
   await api.reaches(done.runId, 'succeeded')
   await api.reaches(lost.runId, 'failed')
+  const [group] = (await api.get('/errors')).json as { fingerprint: string }[]
+  expect((await api.put(`/errors/${group?.fingerprint}/state`, { state: 'ignored' })).status).toBe(200)
+  expect((await api.put('/views/failed', { name: 'failed', query: 'status=failed' })).status).toBe(200)
   await api.reaches(spent.runId, 'succeeded')
   const fork = await api.post(`/runs/${spent.runId}/retry-from-step`, { step: 'kid' })
   await api.reaches((fork.json as RunSummary).id, 'succeeded')
@@ -219,6 +222,10 @@ const PLANTED: [check: string, sql: string][] = [
   ],
   ['definition.readable', `UPDATE workflow_definitions SET definition = '{'`],
   ['definition.readable', `UPDATE workflow_definitions SET hash = 'another'`],
+  ['error.state', `UPDATE documents SET content = 'lost'`],
+  ['error.state', `UPDATE documents SET namespace = 'theirs'`],
+  ['view.readable', `UPDATE documents SET content = '{}'`],
+  ['view.readable', `UPDATE documents SET content = '{'`],
   ['workflow.readable', `UPDATE workflows SET triggers = '{'`],
 ]
 

@@ -1,4 +1,4 @@
-// The definitions that a workflow has and had, on both databases and at two engines of one (docs/concepts.md#definitions-of-then).
+// The definitions that a workflow has and had, on both databases and at two engines of one (docs/concepts.md#past-definitions).
 
 import type { PastDefinition, WorkflowDefinition } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'

@@ -114,7 +114,7 @@ describe.each(PLACES)('on %s', (_, freshStore, count) => {
     for (const engine of [api, other]) {
       const reply = (await runner.register(engine)).json as RegisterReply
       expect(reply.workflows).toBe(1)
-      expect(reply.warnings?.join()).toContain(`workflow "${gone}": it was deleted`)
+      expect(reply.warnings?.join()).toContain(`workflow "${gone}" was deleted`)
       await has(engine, app, [kept])
       expect((await engine.send({ name: gone })).triggered).toEqual([])
       await engine.succeeded((await engine.send({ name: kept })).runId)

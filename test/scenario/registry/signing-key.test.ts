@@ -29,7 +29,7 @@ async function open(engineKeys: string, signingKey: string) {
 
 test.each([
   ['', 'The engine has no signing key, and this runner has one'],
-  ['other', "The engine's signing key is not that of this runner"],
+  ['other', 'The engine and this runner have different signing keys'],
 ])('an engine with the key %j is refused by a runner with another', async (engineKeys, why) => {
   const { runner, logged } = await open(engineKeys, 'ours')
   await expect(runner.ready).rejects.toMatchObject({ code: 'untrusted_engine' })

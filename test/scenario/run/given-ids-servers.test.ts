@@ -168,7 +168,7 @@ test.each(PLACES)(
     released.open()
     const late = await api.post(`/runs/${held}/cancel`)
     expect(late).toMatchObject({ status: 409, code: 'run_terminal' })
-    expect(late.text).toContain(`Run ${held} is`)
+    expect(late.text).toContain(`Run ${held} was`)
     expect((await api.post(`/runs/${lost}/retry-from-step`, { step: 'none' })).text).toContain(`Run ${lost} has no`)
     seen.push(...runner.record.invokes.map(({ ctx }) => JSON.stringify(ctx)))
     expect(seen.filter(text => STORED_FORM.test(text))).toEqual([])

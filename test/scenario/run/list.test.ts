@@ -2,7 +2,7 @@
 // files of their own (list-search, list-pages; docs/http-api/runs.md#get-runs).
 
 import { beforeAll, describe, expect, test } from 'vitest'
-import { errorFingerprint } from '../../../packages/engine/src/domain/view/error-fingerprint.ts'
+import { errorFingerprint } from '../../../packages/engine/src/domain/view/errors/error-fingerprint.ts'
 import { allPages, page, RunHistory } from '../../kit/engine/run-history.ts'
 
 const history = await RunHistory.open()
@@ -245,7 +245,15 @@ test('error finds the failures of one cause', async () => {
   }
 
   const groups = async (query: string) => (await api.get(`/errors?${query}`)).json as Record<string, unknown>[]
-  const group = { fingerprint, app: 'shop', workflow: 'refund', count: 2, lastRunId: second, code: 'runner_rejected' }
+  const group = {
+    fingerprint,
+    app: 'shop',
+    workflow: 'refund',
+    state: 'open',
+    count: 2,
+    lastRunId: second,
+    code: 'runner_rejected',
+  }
   const [{ finishedAt: firstAt }, { finishedAt: lastAt }] = await Promise.all([api.run(first), api.run(second)])
   const times = { firstAt, lastAt, firstSeenAt: firstAt }
   const largest = { ...group, message: refunds[1], ...times, lastRunner: expect.stringMatching('^http') }

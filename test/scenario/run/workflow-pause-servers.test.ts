@@ -103,7 +103,7 @@ test.each(PLACES)('a pause outlives the registration that lacks its workflow, on
   for (const verb of ['pause', 'resume'])
     expect(await other.post(`/workflows/${app}/${name}/${verb}`)).toMatchObject({
       status: 404,
-      text: expect.stringContaining('It is paused, and stays so'),
+      text: expect.stringContaining('It stays paused'),
     })
   for (const engine of engines) await engine.stop()
   const again = await openEngine({ storeFile, env })

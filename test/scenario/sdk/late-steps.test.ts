@@ -81,7 +81,7 @@ describe.each(TRANSPORTS)('over %s', transport => {
     await api.succeeded(runId)
     await ended(name, 3)
     const sentence = expect.stringMatching(
-      `^Workflow "${name}" awaited something that is no step for \\d+m?s, after step "a" and before step "finish", while step "b" was open:`,
+      `^Workflow "${name}" awaited something other than a step for \\d+m?s, after step "a" and before step "finish", while step "b" was open:`,
     )
     expect(lines).toEqual([sentence])
     expect(await api.logs(runId)).toMatchObject([{ level: 'warn', scope: '@replay', message: sentence }])

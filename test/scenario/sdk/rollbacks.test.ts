@@ -5,7 +5,8 @@ import type { RunSummary } from '@perdure/protocol'
 import { createWorkflow, NonRetriableError } from '@perdure/sdk'
 import { describe, expect, test } from 'vitest'
 import { gate, onCleanup, scenario, tempStoreFile, unique, until } from '../../kit/index.ts'
-import { freePort, MortalRunner } from '../../kit/runner/mortal-runner.ts'
+import { MortalRunner } from '../../kit/runner/mortal-runner.ts'
+import { freePort } from '../../kit/servers/free-port.ts'
 import { serveOver, TRANSPORTS } from './transports.entry.ts'
 
 const { api, url } = await scenario({ realTime: true })

@@ -191,7 +191,7 @@ describe('a delay', () => {
     const { started } = await startFrom({ workflow: name, key: 'a', delayMs: 3_600_000 })
     const until = new Date(clock.now() + 3_600_000).toISOString()
     expect(await api.run(started.runId)).toMatchObject({ status: 'queued', waitingFor: { kind: 'sleep', until } })
-    expect((await why(started.runId)).sentence).toContain(`begins at ${until}`)
+    expect((await why(started.runId)).sentence).toContain(`starts at ${until}`)
     expect((await startFrom({ workflow: name, key: 'a' })).started).toEqual({ runId: started.runId, existing: true })
     await api.post(`/runs/${started.runId}/pause`)
     await api.post(`/runs/${started.runId}/resume`)

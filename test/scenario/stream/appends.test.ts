@@ -62,7 +62,7 @@ describe('an append that cannot be taken', () => {
     ['no list', { chunks: 'a' }, 400, 'chunks'],
     ['no step', { stepId: undefined }, 400, 'stepId'],
     ['a seq of 0', { seq: 0 }, 400, 'seq'],
-    ['a long chunk', { chunks: [long] }, 413, 'a chunk of 65538 bytes is over the bound of 65536 bytes'],
+    ['a long chunk', { chunks: [long] }, 413, 'a chunk of 65538 bytes exceeds the limit of 65536 bytes'],
     ['nesting', { chunks: [JSON.parse(nested)] }, 400, 'chunks must be nested at most 200 levels deep'],
   ])('for %s is refused, names the fault, and the pass lives', async (_, fields, status, message) => {
     const { append, chunks, finish } = await underWay()

@@ -1,7 +1,7 @@
 // A chat of the AI SDK on a real engine: a step streams the answer of a model, and the transport shows it with a token of the run
 // (docs/ai.md#chats).
 
-import { createWorkflow } from '@perdure/sdk'
+import { createWorkflow, type Workflow } from '@perdure/sdk'
 import { PerdureChatTransport, streamUI } from '@perdure/sdk/ai'
 import { readUIMessageStream, streamText, type UIMessage, type UIMessageChunk } from 'ai'
 import { convertArrayToReadableStream, MockLanguageModelV4 } from 'ai/test'
@@ -40,6 +40,30 @@ async function shown(
 const textOf = (message: UIMessage | undefined) =>
   message?.parts.flatMap(part => (part.type === 'text' ? part.text : [])).join('')
 
+/** Serves a workflow, starts a run of it, and gives the transport of its chat. */
+async function chatOf(workflow: Workflow) {
+  await serveOver('Connect', { app: unique('app'), workflows: [workflow], engineUrl: url })
+  let runId = ''
+  const run = async () => ({
+    runId,
+    token: ((await api.post(`/runs/${runId}/tokens`, {})).json as { token: string }).token,
+  })
+  const transport = new PerdureChatTransport({
+    url,
+    send: async () => {
+      runId = (await api.send({ name: workflow.name })).runId as string
+      return run()
+    },
+    reconnect: run,
+  })
+  const asked = { trigger: 'submit-message' as const, chatId: 'c', messageId: undefined, messages: [] }
+  return {
+    runId: () => runId,
+    send: () => transport.sendMessages({ ...asked, abortSignal: undefined }),
+    reload: () => transport.reconnectToStream({ chatId: 'c' }),
+  }
+}
+
 test('an answer whose first attempt fails is shown as it is at last, also after a reload', async () => {
   const seen = gate()
   const failing = new ReadableStream<Part>({
@@ -58,26 +82,50 @@ test('an answer whose first attempt fails is shown as it is at last, also after 
       return streamUI(stream('chat'), result)
     }),
   )
-  await serveOver('Connect', { app: unique('app'), workflows: [workflow], engineUrl: url })
-  let runId = ''
-  const tokenOf = async () => ({
-    runId,
-    token: ((await api.post(`/runs/${runId}/tokens`, {})).json as { token: string }).token,
-  })
-  const transport = new PerdureChatTransport({
-    url,
-    send: async () => {
-      runId = (await api.send({ name: workflow.name })).runId as string
-      return tokenOf()
-    },
-    reconnect: tokenOf,
-  })
-  const asked = { trigger: 'submit-message' as const, chatId: 'c', messageId: undefined, messages: [] }
-  const sent = await shown(await transport.sendMessages({ ...asked, abortSignal: undefined }), message => {
+  const chat = await chatOf(workflow)
+  const sent = await shown(await chat.send(), message => {
     if (textOf(message) === 'Wro') seen.open()
   })
   expect(textOf(sent)).toBe('Right')
-  expect((await api.succeeded(runId)).result).toBe('Right')
-  const again = await shown(await transport.reconnectToStream({ chatId: 'c' }))
-  expect(again).toEqual(sent)
+  expect((await api.succeeded(chat.runId())).result).toBe('Right')
+  expect(await shown(await chat.reload())).toEqual(sent)
+})
+
+test('an answer ends while its run waits for the next question', async () => {
+  const model = new MockLanguageModelV4({
+    doStream: [{ stream: convertArrayToReadableStream<Part>([...begin, say('Hello'), ...end]) }],
+  })
+  const workflow = createWorkflow({ name: unique('chat') }, async ({ step }) => {
+    await step.run('answer', ({ stream }) =>
+      streamUI(stream('chat'), streamText({ model, prompt: 'Hi', maxRetries: 0 })),
+    )
+    await step.waitForSignal('next', { signal: 'question' })
+  })
+  const chat = await chatOf(workflow)
+  expect(textOf(await shown(await chat.send()))).toBe('Hello')
+  expect((await api.run(chat.runId())).status).toBe('waiting')
+  await api.post(`/runs/${chat.runId()}/signals/question`, {})
+})
+
+test('an answer that was finished before its attempt failed is taken back', async () => {
+  const seen = gate()
+  const texts = ['Wrong', 'Right']
+  const doStream = texts.map(text => ({ stream: convertArrayToReadableStream<Part>([...begin, say(text), ...end]) }))
+  const model = new MockLanguageModelV4({ doStream })
+  const workflow = createWorkflow({ name: unique('chat'), retry: { initialMs: 1 } }, ({ step }) =>
+    step.run('answer', async ({ stream, attempt }) => {
+      const text = await streamUI(stream('chat'), streamText({ model, prompt: 'Hi', maxRetries: 0 }))
+      if (attempt > 1) return text
+      await seen.opened
+      throw new Error('the answer could not be saved')
+    }),
+  )
+  const chat = await chatOf(workflow)
+  const shownTexts: string[] = []
+  const sent = await shown(await chat.send(), message => {
+    shownTexts.push(textOf(message) ?? '')
+    if (textOf(message) === 'Wrong') seen.open()
+  })
+  expect(shownTexts).toContain('Wrong')
+  expect(textOf(sent)).toBe('Right')
 })

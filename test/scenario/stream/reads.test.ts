@@ -21,6 +21,8 @@ test('a reader resumes at any offset, and an answer has its tag', async () => {
   expect(all.json).toMatchObject([{ n: 0 }, { n: 1 }, { n: 2 }])
   expect((await api.get(path)).text).toBe(all.text)
   expect((await api.get(`${path}?offset=${offset(2)}`)).json).toEqual([{ n: 2, chunk: 'c', step: 'ask', attempt: 1 }])
+  // "b" is in one row with "a".
+  expect((await api.get(`${path}?offset=${offset(1)}&text=1`)).text).toBe('bc')
   const atTail = await api.get(`${path}?offset=${offset(3)}`)
   expect([atTail.json, atTail.headers.get('stream-next-offset')]).toEqual([[], offset(3)])
   const etag = all.headers.get('etag') as string

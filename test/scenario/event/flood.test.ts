@@ -1,0 +1,46 @@
+// A flood of posts: passes go on, other senders are served, and what is refused is not stored (docs/limits.md#senders-and-runs).
+
+import { expect, test } from 'vitest'
+import { flow, openEngine, openRunner, run, STORES, unique } from '../../kit/index.ts'
+
+const keyOf = (namespace: string) => `secret-key-of-${namespace}-0123456789`
+const keys = ['loud', 'quiet'].map(namespace => ({ label: 'ops', namespace, kind: 'secret', key: keyOf(namespace) }))
+
+const WAITING = 40
+const FLOOD = 200
+
+test.for(STORES)('on %s every post is stored and its run ends, or it is 503 and stored nothing', async ([, fresh]) => {
+  const { api } = await openEngine({
+    storeFile: await fresh(),
+    env: { ENGINE_API_KEYS: JSON.stringify(keys) },
+    bounds: {
+      passesMax: 6,
+      http: {
+        acceptsMax: 4,
+        fullAcceptsMax: 1,
+        acceptsWaitingMax: { all: 1000, perNamespace: WAITING, perKey: WAITING },
+      },
+    },
+  })
+  const [loud, quiet] = [api.as(keyOf('loud')), api.as(keyOf('quiet'))]
+  const name = unique('workflow')
+  const runner = await openRunner({ workflows: { [name]: flow([run('one'), run('two')]) } })
+  await runner.register(loud)
+  await runner.register(quiet)
+
+  const flood = Array.from({ length: FLOOD }, (_, n) => loud.post('/events', { name, data: n }))
+  const other = await quiet.send({ name })
+  const answers = await Promise.all(flood)
+  await quiet.succeeded(other.runId)
+
+  const refused = answers.filter(({ status }) => status === 503)
+  expect(refused.length).toBeGreaterThan(0)
+  for (const { code, headers } of refused) expect([code, headers.get('retry-after')]).toEqual(['overloaded', '1'])
+  const accepted = answers.filter(({ status }) => status === 202).map(({ json }) => (json as { runId: string }).runId)
+  expect(accepted.length).toBe(FLOOD - refused.length)
+  expect(accepted.length).toBeGreaterThanOrEqual(WAITING)
+  for (const runId of accepted) await loud.succeeded(runId)
+  const stored = (await loud.get('/events?limit=200')).json as { data: number }[]
+  expect(stored).toHaveLength(accepted.length)
+  expect(stored.every(({ data }) => answers[data]?.status === 202)).toBe(true)
+})
