@@ -44,7 +44,13 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
   }
 
   const open1h = () => open(flow([sleep('nap', HOUR)]))
-  const settle = (runId: string) => api.post(`/runs/${runId}/steps/nap/settle`, { data: 'woken', reason: 'test' })
+
+  /** Ends the nap of a run once it naps. */
+  async function settle(runId: string): Promise<void> {
+    await api.reaches(runId, 'waiting')
+    const answer = await api.post(`/runs/${runId}/steps/nap/settle`, { data: 'woken', reason: 'test' })
+    expect(answer.status, answer.text).toBe(200)
+  }
 
   test('a parked wait shows its run, and gets the end of it', async () => {
     const { runId, wait } = await open1h()
@@ -54,7 +60,7 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
     expect(await api.step(id, 'report')).toMatchObject({ op: 'WaitForRun', awaitedRunId: runId })
     const { sentence } = (await api.get(`/runs/${id}/why`)).json as { sentence: string }
     expect(sentence).toContain(`waits for the end of run ${runId}, which is waiting`)
-    expect((await settle(runId)).status).toBe(200)
+    await settle(runId)
     expect((await api.succeeded(id)).result).toEqual({ runId, status: 'succeeded', result: { nap: 'woken' } })
   })
 
@@ -172,6 +178,7 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
 
   test('waits that meet the end of the run all get it', async () => {
     const { waits, runId } = await open1h()
+    await api.reaches(runId, 'waiting')
     const sends = Array.from({ length: 60 }, () => api.send({ name: waits, data: { runId } }))
     await Promise.all([...sends.slice(0, 30), settle(runId)])
     for (const { runId: id } of await Promise.all(sends)) {

@@ -122,11 +122,12 @@ describe('a runner that names the feature', () => {
   })
 
   forHttp('keeps its pass alive by its reports, beyond the deadline of the invoke', async () => {
-    const registration = { timeouts: { invoke: '600ms' } }
+    const registration = { timeouts: { invoke: '1s' } }
     const { runId, invokes } = await start(
       async invoke => {
-        for (let seq = 1; seq <= 4; seq++) {
-          await new Promise(resolve => setTimeout(resolve, 300))
+        // Together longer than the deadline, and each so short that a busy machine does not miss it.
+        for (let seq = 1; seq <= 12; seq++) {
+          await new Promise(resolve => setTimeout(resolve, 100))
           await reportSteps(invoke, { seq, opcodes: [ran(`s${seq}`)] })
         }
         return returned()
