@@ -4,9 +4,9 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { ROUTES, type RouteName } from '../../packages/console/src/router/routes.ts'
-import { axeViolations, openPage } from '../kit/browser/page.ts'
+import { axeViolations, goTo, loaded, openPage } from '../kit/browser/page.ts'
 import { NONE, openShop } from '../kit/browser/shop.ts'
-import { openEngine, until } from '../kit/index.ts'
+import { openEngine } from '../kit/index.ts'
 
 const [{ engine, token, paths }, empty] = [await openShop(), await openEngine()]
 const ALL = Object.keys(ROUTES) as RouteName[]
@@ -21,9 +21,8 @@ async function signedIn(expected: readonly string[] = []): Promise<Page> {
 }
 
 async function show(page: Page, url: string): Promise<void> {
-  await page.goto(url)
-  await page.locator('h1').waitFor()
-  await until(async () => (await page.locator('[aria-busy]').count()) === 0, { what: 'the end of loading' })
+  await goTo(page, url)
+  await loaded(page)
 }
 
 /** Every rule in light; in dark those of colors, since nothing else differs. */

@@ -3,7 +3,7 @@
 
 import type { BufferEntry, WorkflowDefinition } from '@perdure/protocol'
 import { expect, test } from 'vitest'
-import { axeViolations, openPage } from '../kit/browser/page.ts'
+import { axeViolations, loaded, openPage } from '../kit/browser/page.ts'
 import { flow, gate, type Invoke, openEngine, run, unique, until, wait, waitsFor } from '../kit/index.ts'
 import { Starts } from '../kit/runner/limited.ts'
 
@@ -288,7 +288,7 @@ test('a workflow that has runs and no definition shows its runs, numbers and err
   await page.getByRole('table', { name: 'Error groups of the workflow' }).getByText('card 4711 was refused').waitFor()
   const newest = page.getByRole('table', { name: 'Newest runs of the workflow' })
   for (const id of ids) await newest.locator(`tr[data-key="${id}"]`).waitFor()
-  await until(async () => (await page.locator('[aria-busy]').count()) === 0, { what: 'the end of loading' })
+  await loaded(page)
   expect(await page.getByRole('button', { name: 'Run now…' }).count()).toBe(0)
   expect(await axeViolations(page)).toEqual([])
 })

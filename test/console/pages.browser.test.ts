@@ -3,8 +3,8 @@
 
 import type { SendEventReply } from '@perdure/protocol'
 import { expect, test } from 'vitest'
-import { openPage } from '../kit/browser/page.ts'
-import { flow, openEngine, run, unique, until, wait } from '../kit/index.ts'
+import { loaded, openPage } from '../kit/browser/page.ts'
+import { flow, openEngine, run, unique, wait } from '../kit/index.ts'
 
 const full = await openEngine({ env: { ENGINE_WEBHOOK_ALLOW_PRIVATE: '1' } })
 
@@ -35,8 +35,7 @@ await full.api.post(`/runs/${failed.runId}/replay`)
 async function opened(origin: string, path: string, colorScheme: 'light' | 'dark') {
   const page = await openPage(origin, { colorScheme })
   await page.goto(`${origin}/console/n/default/${path}`)
-  await page.locator('h1').waitFor()
-  await until(async () => (await page.locator('[aria-busy]').count()) === 0, { what: 'the end of loading' })
+  await loaded(page)
   return page
 }
 

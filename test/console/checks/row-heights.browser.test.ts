@@ -4,9 +4,8 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import type { RouteName } from '../../../packages/console/src/router/routes.ts'
-import { openPage } from '../../kit/browser/page.ts'
+import { goTo, loaded, openPage } from '../../kit/browser/page.ts'
 import { NONE, openShop } from '../../kit/browser/shop.ts'
-import { until } from '../../kit/index.ts'
 
 const WIDTHS = [380, 640, 720, 860, 960, 1100]
 const LISTS: readonly RouteName[] = [
@@ -56,9 +55,8 @@ test('rows of lists are readable at every width', { timeout: 300_000 }, async ()
   await page.addInitScript({ content: `sessionStorage.setItem('perdure.session.default', '${token}')` })
   const faults: string[] = []
   for (const route of LISTS) {
-    await page.goto(`${engine.url}/console${paths[route]}`)
-    await page.locator('h1').waitFor()
-    await until(async () => (await page.locator('[aria-busy]').count()) === 0, { what: 'the end of loading' })
+    await goTo(page, `${engine.url}/console${paths[route]}`)
+    await loaded(page)
     for (const width of WIDTHS)
       faults.push(...(await faultsAt(page, width)).map(fault => `${route} at ${width}: ${fault}`))
   }

@@ -4,10 +4,9 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { ROUTES, type RouteName } from '../../../packages/console/src/router/routes.ts'
-import { openPage } from '../../kit/browser/page.ts'
+import { goTo, loaded, openPage } from '../../kit/browser/page.ts'
 import { openShop, type ShopNames } from '../../kit/browser/shop.ts'
 import { controlsTooSmall } from '../../kit/browser/targets.ts'
-import { until } from '../../kit/index.ts'
 
 const ALL = Object.keys(ROUTES) as RouteName[]
 /** Widths of windows, in pixels. */
@@ -60,9 +59,8 @@ const OUTSIDE = `(() => {
 })()`
 
 async function open(page: Page, url: string): Promise<void> {
-  await page.goto(url)
-  await page.locator('h1').waitFor()
-  await until(async () => (await page.locator('[aria-busy]').count()) === 0, { what: 'the end of loading' })
+  await goTo(page, url)
+  await loaded(page)
 }
 
 async function faultsAt(page: Page, width: number): Promise<string[]> {

@@ -2,7 +2,7 @@
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { enterKey, openPage, signInUnlocked } from '../../kit/browser/page.ts'
+import { enterKey, goTo, openPage, signInUnlocked } from '../../kit/browser/page.ts'
 import { flow, onCleanup, openDestination, openEngine, PlainRunner, run, unique, wait } from '../../kit/index.ts'
 import { answer } from '../../kit/servers/raw-server.ts'
 import { API_KEYS, OTHER_KEY, SECRET_KEY, Webhooks } from '../../kit/webhook/webhooks.ts'
@@ -93,9 +93,7 @@ test('every dialog of an action shows its commands before the act', async () => 
   const dialog = page.getByRole('dialog')
   for (const [path, opens, ...words] of DIALOGS) {
     // The address changes without a load: that would lock the actions again.
-    await page.evaluate(
-      `history.pushState(null, '', '/console/n/default/${filled(path)}'); dispatchEvent(new PopStateEvent('popstate'))`,
-    )
+    await goTo(page, `${engine.url}/console/n/default/${filled(path)}`)
     for (const name of opens) {
       const control = page.getByRole('button', { name, exact: true }).or(page.getByRole('menuitem', { name }))
       await control.and(page.locator(':not([aria-disabled=true])')).first().click()
@@ -112,9 +110,7 @@ test('the send page shows its commands; a bulk dialog too, by its filter', async
   await page.getByText('Show CLI / curl').click()
   await page.getByText(`perdure events send quick --data '{"n":12345678901234567890}'`).waitFor()
   await page.getByText('"data":{"n":12345678901234567890}').waitFor()
-  await page.evaluate(
-    `history.pushState(null, '', '/console/n/default/runs?workflow=patient'); dispatchEvent(new PopStateEvent('popstate'))`,
-  )
+  await goTo(page, `${engine.url}/console/n/default/runs?workflow=patient`)
   await page.getByRole('row', { name: /patient/ }).waitFor()
   await page.keyboard.press('j')
   await page.keyboard.press('x')

@@ -9,7 +9,7 @@ import { createClient } from 'perdure/client'
 import type { Page, Request } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { startEngine, startRunner } from '../../../examples/shared/processes.ts'
-import { openPage, signInUnlocked } from '../../kit/browser/page.ts'
+import { goTo, openPage, signInUnlocked } from '../../kit/browser/page.ts'
 import { onCleanup, until } from '../../kit/index.ts'
 import { fill, type Picture, SECRET_KEY } from './fill.ts'
 import { writeHistory } from './history.ts'
@@ -101,10 +101,7 @@ function followReads(page: Page): Reads {
 }
 
 async function take(page: Page, reads: Reads, { picture, file }: { picture: Picture; file: string }): Promise<void> {
-  // The address changes without a load, which would lock the actions.
-  await page.evaluate(
-    `history.pushState(null, '', '/console/n/default${picture.path}'); dispatchEvent(new PopStateEvent('popstate'))`,
-  )
+  await goTo(page, `${engine.url}/console/n/default${picture.path}`)
   // There the pointer changes nothing.
   await page.mouse.move(1, SIZE.height - 1)
   await reads.done()

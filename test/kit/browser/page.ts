@@ -6,6 +6,7 @@ import { createRequire } from 'node:module'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { onTestFinished } from 'vitest'
 import { onCleanup } from '../cleanup.ts'
+import { until } from '../until.ts'
 import { CHROMIUM } from './chromium.ts'
 import { followFaults } from './faults.ts'
 
@@ -66,6 +67,22 @@ export async function signInUnlocked(
   await page.goto(`${url}/console/n/default/${path}`)
   await enterKey(page, key)
   await unlock(page, key)
+}
+
+/** Goes to a URL of the console: without a load where the page is in the console already, as its links do. */
+export async function goTo(page: Page, url: string): Promise<void> {
+  const isThere = page.url().startsWith(new URL('/console', url).href)
+  if (!isThere) await page.goto(url)
+  else
+    await page.evaluate(
+      `history.pushState(null, '', ${JSON.stringify(url)}); dispatchEvent(new PopStateEvent('popstate'))`,
+    )
+}
+
+/** Resolves when the page has read all that it shows. */
+export async function loaded(page: Page): Promise<void> {
+  await page.locator('h1').waitFor()
+  await until(async () => (await page.locator('[aria-busy]').count()) === 0, { what: 'the end of loading' })
 }
 
 /** The address of an engine on this machine as one that a browser does not call secure. */
