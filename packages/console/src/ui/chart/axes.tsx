@@ -7,6 +7,8 @@ import { timeTicks } from './scale.ts'
 
 /** No label comes so near to the end, which has its own. */
 const LAST_SHARE = 0.88
+/** In a narrow chart no label comes after this part of it. */
+const LATE_SHARE = 0.68
 
 /** `end`: where the last span ends. */
 export function TimeAxis({ points, end }: { points: readonly { at: string }[]; end: string }) {
@@ -17,7 +19,7 @@ export function TimeAxis({ points, end }: { points: readonly { at: string }[]; e
         .map(({ span, text }) => ({ text, share: span / points.length }))
         .filter(({ share }) => share <= LAST_SHARE)
         .map(({ share, text }) => (
-          <span key={share} style={{ left: `${100 * share}%` }}>
+          <span key={share} data-late={share > LATE_SHARE || undefined} style={{ left: `${100 * share}%` }}>
             {text}
           </span>
         ))}

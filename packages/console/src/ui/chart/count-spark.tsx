@@ -26,7 +26,7 @@ export function CountSpark({ counts, what }: { counts: readonly number[]; what: 
         <rect
           // biome-ignore lint/suspicious/noArrayIndexKey: the spans are places of the chart.
           key={i}
-          data-status={count === 0 ? 'none' : 'failed'}
+          data-status={count === 0 ? 'none' : 'marked'}
           x={i * (BAR_PX + GAP_PX)}
           width={BAR_PX}
           y={HEIGHT_PX - heightOf(count)}
