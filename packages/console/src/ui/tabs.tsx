@@ -1,6 +1,6 @@
 // Tabs: a list of them with one open panel. The arrow keys move between them, as in every tab list.
 
-import { type KeyboardEvent, type ReactNode, useId, useRef } from 'react'
+import { type KeyboardEvent, type ReactNode, useId, useLayoutEffect, useRef } from 'react'
 import css from './tabs.module.css'
 
 export interface Tab {
@@ -22,6 +22,11 @@ export function Tabs({ label, tabs, active, onOpen, children }: TabsProps) {
   const id = useId()
   const list = useRef<HTMLDivElement>(null)
   const place = tabs.findIndex(({ name }) => name === active)
+  // On a phone the list moves sideways: the open tab is in sight.
+  useLayoutEffect(() => {
+    const tab = list.current?.children[place] as HTMLElement | undefined
+    if (list.current && tab) list.current.scrollLeft = tab.offsetLeft - (list.current.clientWidth - tab.offsetWidth) / 2
+  }, [place])
   const move = (event: KeyboardEvent) => {
     const next = { ArrowRight: place + 1, ArrowLeft: place - 1, Home: 0, End: tabs.length - 1 }[event.key]
     const tab = next === undefined ? undefined : tabs[(next + tabs.length) % tabs.length]
