@@ -48,3 +48,6 @@ function codeOf(char: string): string {
 export function kindWords(kind: string): string {
   return kind === 'onFailure' ? 'on failure' : kind
 }
+
+/** The prefix of an id and its last characters, which differ. */
+export const shortId = (id: string) => (id.length <= 14 ? id : `${id.slice(0, 4)}…${id.slice(-8)}`)

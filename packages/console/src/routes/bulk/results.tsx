@@ -13,6 +13,7 @@ import { Panel } from '../../ui/states/page.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
 import { PagedTable } from '../../ui/table/paged-table.tsx'
 import { Visible } from '../../ui/visible.tsx'
+import { shortId } from '../../ui/visible-text.ts'
 import { grouped } from '../runs/bulk/actions.ts'
 import css from './bulk.module.css'
 import { type BulkDetail, Outcome, reachedOf } from './job-text.tsx'
@@ -24,11 +25,11 @@ const OUTCOMES = ['done', 'skipped', 'failed'] as const
 
 const COLUMNS: readonly Column<Result>[] = [
   { id: 'outcome', header: 'Outcome', width: '120px', render: ({ outcome }) => <Outcome outcome={outcome} /> },
-  { id: 'run', header: 'Run', width: '28%', render: ({ runId }) => <RunLink id={runId} /> },
+  { id: 'run', header: 'Run', width: '132px', render: ({ runId }) => <RunLink id={runId} /> },
   {
     id: 'new',
     header: 'New run',
-    width: '28%',
+    width: '132px',
     isSecondary: true,
     render: ({ newRunId }) => newRunId !== undefined && <RunLink id={newRunId} />,
   },
@@ -37,8 +38,8 @@ const COLUMNS: readonly Column<Result>[] = [
 
 function RunLink({ id }: { id: string }) {
   return (
-    <Link target={{ to: 'run', params: { id } }} title={id}>
-      {id}
+    <Link target={{ to: 'run', params: { id } }} title={id} className={css.id}>
+      {shortId(id)}
     </Link>
   )
 }

@@ -100,7 +100,10 @@ function Readiness() {
               ],
               ...Object.entries(checks).map(
                 ([name, state]) =>
-                  [name, <Status key={name} status={state === 'ok' ? 'succeeded' : 'failed'} word={state} />] as const,
+                  [
+                    name.charAt(0).toUpperCase() + name.slice(1),
+                    <Status key={name} status={state === 'ok' ? 'succeeded' : 'failed'} word={state} />,
+                  ] as const,
               ),
             ]}
           />

@@ -5,13 +5,14 @@ import { Facts } from '../../ui/facts.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { Panel } from '../../ui/states/page.tsx'
 import { type Column, DataTable } from '../../ui/table/data-table.tsx'
+import { WholeRows } from '../../ui/table/whole-rows.tsx'
 import css from './engine.module.css'
 import { type SettingRow, settingsRows } from './settings-rows.ts'
 
 type Engine = Calls['listEngines']['reply'][number]
 
 const COLUMNS: readonly Column<SettingRow>[] = [
-  { id: 'name', header: 'Setting', width: '40%', render: ({ name }) => <code title={name}>{name}</code> },
+  { id: 'name', header: 'Setting', width: '224px', render: ({ name }) => <code title={name}>{name}</code> },
   { id: 'value', header: 'Value', render: row => <Value of={row} /> },
 ]
 
@@ -26,7 +27,9 @@ export function Settings({ engines }: { engines: readonly Engine[] }) {
           ⚠ Engines differ in {count === 1 ? 'a setting' : `${count} settings`}.
         </p>
       )}
-      <DataTable label="Settings" columns={COLUMNS} rows={rows} keyOf={({ name }) => name} isDense />
+      <WholeRows count={rows.length}>
+        <DataTable label="Settings" columns={COLUMNS} rows={rows} keyOf={({ name }) => name} isDense />
+      </WholeRows>
     </Panel>
   )
 }

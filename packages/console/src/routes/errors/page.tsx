@@ -67,7 +67,7 @@ const COLUMNS: readonly Column<Group>[] = [
       </span>
     ),
   },
-  { id: 'app', header: 'App, runners', width: '15%', render: group => <RanOn group={group} /> },
+  { id: 'app', header: 'App', width: '15%', render: group => <RanOn group={group} /> },
   {
     id: 'first',
     header: 'First seen',
@@ -314,7 +314,12 @@ function GroupFacts({ of: group }: { of: Group }) {
             </Link>,
           ],
           ['State', group.stateSetAt === undefined ? 'open' : <StateText key="s" of={group} />],
-          ['App', group.app],
+          [
+            'App',
+            <Link key="a" target={{ to: 'app', params: { app: group.app } }}>
+              {group.app}
+            </Link>,
+          ],
           ['Kind', group.kind && 'on-failure runs'],
           ['Step', group.stepName],
           ['Code', group.code],

@@ -36,7 +36,8 @@ const COLUMNS: readonly Column<Key>[] = [
     header: 'Last used',
     width: '120px',
     align: 'end',
-    render: ({ lastUsedAt }) => <Moment at={lastUsedAt} />,
+    render: ({ lastUsedAt }) =>
+      lastUsedAt === undefined ? <span className={css.mute}>never</span> : <Moment at={lastUsedAt} />,
   },
   { id: 'expires', header: 'Expires', width: '136px', align: 'end', render: key => <Expires of={key} /> },
   { id: 'acts', header: 'Actions', width: '120px', render: key => <Revoke of={key} /> },
@@ -108,7 +109,7 @@ export default function KeysPage() {
 
 const at = (time: string | undefined) => time && exactTime(Date.parse(time))
 
-function lookAt({ id, label, kind, source, createdAt, lastUsedAt, revokedAt, expiresAt }: Key): Look {
+function lookAt({ id, label, kind, createdAt, lastUsedAt, revokedAt, expiresAt }: Key): Look {
   return {
     head: (
       <>
@@ -121,7 +122,7 @@ function lookAt({ id, label, kind, source, createdAt, lastUsedAt, revokedAt, exp
         <PeekPart name="Created" text={at(createdAt)} />
         <PeekPart name="Last used" text={at(lastUsedAt) ?? 'never'} />
         <PeekPart name="Revoked" text={at(revokedAt)} />
-        <PeekPart name="Expires" text={at(expiresAt) ?? (source === 'store' ? 'never' : undefined)} />
+        <PeekPart name="Expires" text={at(expiresAt) ?? 'never'} />
       </>
     ),
   }
@@ -136,9 +137,9 @@ function Created({ of: { source, createdAt } }: { of: Key }) {
 }
 
 /** When the key ends by itself: `in 29 d`, or that it has ended. */
-function Expires({ of: { expiresAt, source } }: { of: Key }) {
+function Expires({ of: { expiresAt } }: { of: Key }) {
   const now = useNow()
-  if (expiresAt === undefined) return <span className={css.mute}>{source === 'store' && 'never'}</span>
+  if (expiresAt === undefined) return <span className={css.mute}>never</span>
   if (Date.parse(expiresAt) > now) return <Moment at={expiresAt} />
   return (
     <span className={css.expired}>

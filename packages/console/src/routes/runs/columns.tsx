@@ -9,7 +9,7 @@ import { Status } from '../../ui/status.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
 import { exactTime } from '../../ui/time.ts'
 import { useVeil } from '../../ui/veil.ts'
-import { kindWords } from '../../ui/visible-text.ts'
+import { kindWords, shortId } from '../../ui/visible-text.ts'
 import { attributeKeys } from './attribute-keys.ts'
 import { progressOf } from './live-progress.ts'
 import styles from './runs.module.css'
@@ -48,7 +48,7 @@ export function runColumns(shown: readonly string[], sorting: Sorting, longMs: n
     {
       id: 'workflow',
       header: 'Workflow',
-      width: '14%',
+      width: '17%',
       sort: by('workflow'),
       render: ({ workflow, kind }) => (
         <span title={workflow}>
@@ -91,6 +91,7 @@ export function runColumns(shown: readonly string[], sorting: Sorting, longMs: n
       id: 'app',
       header: 'App',
       width: '72px',
+      isSecondary: true,
       sort: by('app'),
       render: run => <span title={run.app}>{run.app}</span>,
     },
@@ -118,9 +119,6 @@ function Attribute({ value }: { value: unknown }) {
   const text = isHidden ? '•••' : String(value)
   return <span title={text}>{text}</span>
 }
-
-/** The prefix and the last characters, which differ. */
-const shortId = (id: string) => (id.length <= 14 ? id : `${id.slice(0, 4)}…${id.slice(-8)}`)
 
 function Trigger({ run: { eventName, cron, replayOf, parentRunId, startedBy, kind } }: { run: Run }) {
   const [what, detail, shown = detail] =

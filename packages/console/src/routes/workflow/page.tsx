@@ -109,6 +109,9 @@ function Definition({ of }: { of: WorkflowDefinition }) {
   const pause = usePauseOfWorkflow(of.app, of.name, of.pausedAt)
   return (
     <ul className={css.words}>
+      <li>
+        It is part of app <Link target={{ to: 'app', params: { app: of.app } }}>{of.app}</Link>.
+      </li>
       {of.pausedAt !== undefined && (
         <li>
           <Status status="paused" /> Paused <Moment at={of.pausedAt} />

@@ -19,6 +19,7 @@ export const WORKFLOW_COLUMNS: readonly Column<WorkflowRow>[] = [
   {
     id: 'name',
     header: 'Workflow',
+    width: '16%',
     render: ({ app, name, pausedAt }) => (
       <>
         <Link target={{ to: 'workflow', params: { app, name } }} title={name}>
@@ -34,7 +35,7 @@ export const WORKFLOW_COLUMNS: readonly Column<WorkflowRow>[] = [
   {
     id: 'trend',
     header: 'Trend',
-    width: '112px',
+    width: '92px',
     render: ({ stats }) => stats?.trend && <TrendSpark {...stats.trend} />,
   },
   { id: 'success', header: 'Success', width: '78px', align: 'end', render: ({ stats }) => successText(stats) },

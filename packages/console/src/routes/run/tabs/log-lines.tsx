@@ -12,6 +12,11 @@ import type { LogFrame } from '../../../waterfall/model.ts'
 import css from './log-lines.module.css'
 
 const MESSAGE_CHARS = 4096
+/** The scope of lines that the handler writes outside of its steps. */
+export const HANDLER_SCOPE = '@root'
+
+/** A scope as people read it: the name of the step, or that it is the handler. */
+export const scopeText = (scope: string) => (scope === HANDLER_SCOPE ? 'handler' : cutText(scope, 80))
 
 export interface LogLinesProps {
   lines: readonly LogFrame[]
@@ -40,7 +45,7 @@ export function LogLines({ lines, originMs, wraps = true, current, onScope }: Lo
           <span className={css.level}>{line.level}</span>
           {onScope && (
             <button type="button" className={css.scope} onClick={() => onScope(line.scope)}>
-              {cutText(line.scope, 80)}
+              {scopeText(line.scope)}
             </button>
           )}
           <span className={css.message}>

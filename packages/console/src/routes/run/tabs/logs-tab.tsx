@@ -1,6 +1,5 @@
 // The log of a run: filtered by level, scope and text, grouped by attempt, followed while the run is live.
 
-import { cutText } from '@perdure/protocol/portable'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { sourceOf } from '../../../data/json/parse.ts'
 import { useKeys } from '../../../keys/keys.ts'
@@ -9,7 +8,7 @@ import { Button } from '../../../ui/button.tsx'
 import type { LogFrame } from '../../../waterfall/model.ts'
 import type { RunView } from '../model/use-run.ts'
 import { useUrlText } from '../model/use-url-text.ts'
-import { LogLines } from './log-lines.tsx'
+import { HANDLER_SCOPE, LogLines, scopeText } from './log-lines.tsx'
 import css from './tabs.module.css'
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const
@@ -52,10 +51,10 @@ export function LogsTab({ view }: { view: RunView }) {
         <select aria-label="Scope" value={scope} onChange={event => set({ scope: event.target.value })}>
           <option value="">all scopes</option>
           {/* One that a link has. */}
-          {scope !== '' && !scopes.includes(scope) && <option>{scope}</option>}
+          {scope !== '' && !scopes.includes(scope) && <option value={scope}>{scopeText(scope)}</option>}
           {scopes.map(one => (
             <option key={one} value={one}>
-              {cutText(one, 80)}
+              {scopeText(one)}
             </option>
           ))}
         </select>
@@ -82,7 +81,7 @@ export function LogsTab({ view }: { view: RunView }) {
             originMs={view.originMs}
             wraps={wraps}
             current={step}
-            onScope={name => set(name === '@root' ? { tab: undefined } : { tab: undefined, step: name })}
+            onScope={name => set(name === HANDLER_SCOPE ? { tab: undefined } : { tab: undefined, step: name })}
           />
         </section>
       ))}

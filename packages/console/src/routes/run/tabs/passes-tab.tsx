@@ -64,11 +64,15 @@ interface PassLine {
 function PassTable({ heads, lines }: { heads: readonly string[]; lines: readonly PassLine[] }) {
   return (
     <Sideways label="Passes of the run" className={css.scroller}>
-      <PlainTable className={css.table} label="Passes of the run" heads={heads} numbers={NUMBERS}>
+      <PlainTable className={`${css.table} ${css.passes}`} label="Passes of the run" heads={heads} numbers={NUMBERS}>
         {lines.map(({ key, cells }) => (
           <tr key={key}>
             {cells.map((cell, i) => (
-              <td key={heads[i]} data-align={NUMBERS.includes(heads[i] as string) ? 'end' : undefined}>
+              <td
+                key={heads[i]}
+                data-head={heads[i]}
+                data-align={NUMBERS.includes(heads[i] as string) ? 'end' : undefined}
+              >
                 {cell}
               </td>
             ))}

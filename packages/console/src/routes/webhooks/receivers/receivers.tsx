@@ -131,7 +131,7 @@ function columnsWith(onSecret: (made: NewSecret) => void): readonly Column<Recei
     {
       id: 'event',
       header: 'Event name',
-      width: '17%',
+      width: '22%',
       render: ({ eventName }) => <Link target={{ to: 'events', query: { name: eventName } }}>{eventName}</Link>,
     },
     { id: 'scheme', header: 'Signature', width: '112px', render: ({ scheme }) => scheme },
