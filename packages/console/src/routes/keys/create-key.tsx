@@ -6,6 +6,7 @@ import { engineNow } from '../../data/time/clock.ts'
 import { momentIn, zoneName } from '../../data/time/zone.ts'
 import { useWrite } from '../../data/write.ts'
 import { Button, WriteButton } from '../../ui/button.tsx'
+import { FieldForm } from '../../ui/fields/fields.tsx'
 import { Dialog } from '../../ui/overlay/dialog.tsx'
 import { localTime } from '../../ui/time.ts'
 import css from './keys.module.css'
@@ -65,47 +66,51 @@ export function CreateKey({ onMade, onClose }: { onMade(made: NewKey): void; onC
         </>
       }
     >
-      <form
-        className={css.form}
-        onSubmit={event => {
-          event.preventDefault()
+      <FieldForm
+        id="new-key"
+        error={create.error}
+        names={[]}
+        onSubmit={() => {
           if (noDate === undefined) make()
         }}
       >
-        <label>
-          Label
-          <input data-autofocus="" value={label} maxLength={128} onChange={event => setLabel(event.target.value)} />
-        </label>
-        <fieldset>
-          <legend>Kind</legend>
-          {KINDS.map(([each, what]) => (
-            <label key={each}>
-              <input type="radio" name="kind" checked={kind === each} onChange={() => setKind(each)} />
-              <strong>{each}</strong> {what}
+        {() => (
+          <>
+            <label>
+              Label
+              <input data-autofocus="" value={label} maxLength={128} onChange={event => setLabel(event.target.value)} />
             </label>
-          ))}
-        </fieldset>
-        <label>
-          Expires
-          <select value={life} onChange={event => choose(event.target.value as Life)}>
-            {Object.keys(LIVES).map(each => (
-              <option key={each}>{each}</option>
-            ))}
-          </select>
-        </label>
-        {life === 'on a date' && (
-          <label>
-            Last day
-            <input type="date" onChange={event => setExpiresAt(endOfDay(event.target.value))} />
-          </label>
+            <fieldset>
+              <legend>Kind</legend>
+              {KINDS.map(([each, what]) => (
+                <label key={each}>
+                  <input type="radio" name="kind" checked={kind === each} onChange={() => setKind(each)} />
+                  <strong className={css.kind}>{each}</strong> {what}
+                </label>
+              ))}
+            </fieldset>
+            <label>
+              Expires
+              <select value={life} onChange={event => choose(event.target.value as Life)}>
+                {Object.keys(LIVES).map(each => (
+                  <option key={each}>{each}</option>
+                ))}
+              </select>
+            </label>
+            {life === 'on a date' && (
+              <label>
+                Last day
+                <input type="date" onChange={event => setExpiresAt(endOfDay(event.target.value))} />
+              </label>
+            )}
+            {expiresAt !== undefined && (
+              <p className={css.mute}>
+                Refused after {localTime(Date.parse(expiresAt)).slice(0, 19)}, {zoneName()}.
+              </p>
+            )}
+          </>
         )}
-        {expiresAt !== undefined && (
-          <p className={css.mute}>
-            Refused after {localTime(Date.parse(expiresAt)).slice(0, 19)}, {zoneName()}.
-          </p>
-        )}
-        {create.error && <p role="alert">{create.error.message}</p>}
-      </form>
+      </FieldForm>
     </Dialog>
   )
 }

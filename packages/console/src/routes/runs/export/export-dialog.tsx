@@ -3,6 +3,7 @@
 import type { Input } from '@perdure/client'
 import { useEffect, useRef, useState } from 'react'
 import { Button } from '../../../ui/button.tsx'
+import form from '../../../ui/fields/form.module.css'
 import { Dialog } from '../../../ui/overlay/dialog.tsx'
 import { Polite } from '../../../ui/overlay/polite.tsx'
 import { ErrorBanner } from '../../../ui/states/loaded.tsx'
@@ -72,17 +73,17 @@ export default function ExportDialog({ input, onClose }: { input: Input<'listRun
       }
     >
       <p>All matching runs in list order, at most {grouped(EXPORT_MAX)}, without inputs and results.</p>
-      <fieldset disabled={isReading}>
-        <legend>Format</legend>
-        {(Object.keys(FORMATS) as Format[]).map(each => (
-          <p key={each}>
-            <label>
-              <input type="radio" name="format" checked={each === format} onChange={() => setFormat(each)} />{' '}
+      <div className={form.form}>
+        <fieldset disabled={isReading}>
+          <legend>Format</legend>
+          {(Object.keys(FORMATS) as Format[]).map(each => (
+            <label key={each}>
+              <input type="radio" name="format" checked={each === format} onChange={() => setFormat(each)} />
               {FORMATS[each].label}
             </label>
-          </p>
-        ))}
-      </fieldset>
+          ))}
+        </fieldset>
+      </div>
       <p>
         <Polite text={textOf(state)} />
       </p>
