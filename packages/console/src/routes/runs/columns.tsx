@@ -48,7 +48,6 @@ export function runColumns(shown: readonly string[], sorting: Sorting, longMs: n
     {
       id: 'workflow',
       header: 'Workflow',
-      width: '17%',
       sort: by('workflow'),
       render: ({ workflow, kind }) => (
         <span title={workflow}>
