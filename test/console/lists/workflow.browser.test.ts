@@ -107,3 +107,24 @@ test('the list of workflows is whole in every width, and has the runs over time 
   }
   expect(await axeViolations(page)).toEqual([])
 })
+
+test('a zoom in one chart of a workflow is a zoom of all, and its runs are those of the window', async () => {
+  const [app, name] = [unique('shop'), unique('order')]
+  await runner({ app, workflows: { [name]: { handler: flow([run('pack')]) } } })
+  await api.succeeded((await api.send({ name, app })).runId)
+  const page = await openPage(url)
+  await page.goto(`${url}/console/n/default/workflows/${app}/${name}`)
+  const spansOf = (chart: string) => page.getByRole('group', { name: `${chart}: time range` }).getByRole('button')
+  const [starts, durations] = [spansOf(`Runs of ${name} over time`), spansOf(`Duration of ${name} runs`)]
+  await durations.last().focus()
+  for (const key of ['Shift+ArrowLeft', 'Shift+ArrowLeft', 'Enter']) await page.keyboard.press(key)
+  await page.waitForURL(/since=.*&until=/)
+  await expect.poll(() => Promise.all([starts.count(), durations.count()])).toEqual([3, 3])
+  await page.getByRole('link', { name: 'Runs in this window' }).click()
+  await page.getByRole('row', { name }).waitFor()
+  expect(new URL(page.url()).searchParams.get('workflow')).toBe(name)
+  await page.goBack()
+  await page.getByRole('button', { name: 'Zoom out' }).click()
+  await page.waitForURL(address => !address.search.includes('until'))
+  await expect.poll(() => starts.count()).toBeGreaterThan(3)
+})
