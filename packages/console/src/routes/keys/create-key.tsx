@@ -32,7 +32,7 @@ function endOfDay(day: string): string | undefined {
 }
 
 export function CreateKey({ onMade, onClose }: { onMade(made: NewKey): void; onClose(): void }) {
-  const [kind, setKind] = useState<NewKey['kind']>('read')
+  const [kind, setKind] = useState<Kind>('read')
   const [label, setLabel] = useState('')
   const [life, setLife] = useState<Life>('never')
   const [expiresAt, setExpiresAt] = useState<string>()
@@ -80,15 +80,7 @@ export function CreateKey({ onMade, onClose }: { onMade(made: NewKey): void; onC
               Label
               <input data-autofocus="" value={label} maxLength={128} onChange={event => setLabel(event.target.value)} />
             </label>
-            <fieldset>
-              <legend>Kind</legend>
-              {KINDS.map(([each, what]) => (
-                <label key={each}>
-                  <input type="radio" name="kind" checked={kind === each} onChange={() => setKind(each)} />
-                  <strong className={css.kind}>{each}</strong> {what}
-                </label>
-              ))}
-            </fieldset>
+            <KindField kind={kind} onChange={setKind} />
             <label>
               Expires
               <select value={life} onChange={event => choose(event.target.value as Life)}>
@@ -112,5 +104,21 @@ export function CreateKey({ onMade, onClose }: { onMade(made: NewKey): void; onC
         )}
       </FieldForm>
     </Dialog>
+  )
+}
+
+type Kind = NewKey['kind']
+
+function KindField({ kind, onChange }: { kind: Kind; onChange(kind: Kind): void }) {
+  return (
+    <fieldset>
+      <legend>Kind</legend>
+      {KINDS.map(([each, what]) => (
+        <label key={each}>
+          <input type="radio" name="kind" checked={kind === each} onChange={() => onChange(each)} />
+          <strong className={css.kind}>{each}</strong> {what}
+        </label>
+      ))}
+    </fieldset>
   )
 }
