@@ -90,7 +90,6 @@ export function runColumns(shown: readonly string[], sorting: Sorting, longMs: n
       id: 'app',
       header: 'App',
       width: '72px',
-      isSecondary: true,
       sort: by('app'),
       render: run => <span title={run.app}>{run.app}</span>,
     },
