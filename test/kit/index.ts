@@ -32,7 +32,7 @@ export {
   step,
   wait,
 } from './runner/steps.ts'
-export { discovered, type LogLine, opcode, type Reply, returned, stepId } from './runner/wire.ts'
+export { discovered, ENGINE_FEATURES, type LogLine, opcode, type Reply, returned, stepId } from './runner/wire.ts'
 export { scenario } from './scenario.ts'
 export { type Seeded, seeded } from './seeded.ts'
 export { freshSchema, POSTGRES_URL } from './servers/postgres.ts'

@@ -3,6 +3,35 @@
 
 import { createHash, createHmac } from 'node:crypto'
 
+/** The features of an engine of this version, in their order. */
+export const ENGINE_FEATURES: readonly string[] = [
+  'signature-v2',
+  'step-policy',
+  'memo-op',
+  'memo-attempt',
+  'invoke-timeout',
+  'step-times',
+  'attributes',
+  'end-with-steps',
+  'http-checkpoints',
+  'marked-answers',
+  'beats',
+  'running-steps',
+  'wait-order',
+  'another-pass',
+  'callbacks',
+  'continue-as',
+  'schemas',
+  'cleanup',
+  'wait-for-run',
+  'start-run',
+  'budgets',
+  'signals',
+  'batch-events',
+  'step-limits',
+  'streams',
+]
+
 export interface StepError {
   message: string
   name?: string

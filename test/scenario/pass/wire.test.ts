@@ -2,7 +2,18 @@
 
 import { createHash, createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { flow, type Invoke, openEngine, returned, run, scenario, stepId, unique, within } from '../../kit/index.ts'
+import {
+  ENGINE_FEATURES,
+  flow,
+  type Invoke,
+  openEngine,
+  returned,
+  run,
+  scenario,
+  stepId,
+  unique,
+  within,
+} from '../../kit/index.ts'
 
 const { engine } = await scenario({ realTime: true })
 
@@ -25,37 +36,8 @@ function signatures(invoke: Invoke): { t: number; digests: string[] } {
   return { t: Number(t), digests }
 }
 
-/** The features of this engine. */
-/** The features of the engine. */
-const FEATURES = [
-  'signature-v2',
-  'step-policy',
-  'memo-op',
-  'memo-attempt',
-  'invoke-timeout',
-  'step-times',
-  'attributes',
-  'end-with-steps',
-  'http-checkpoints',
-  'marked-answers',
-  'beats',
-  'running-steps',
-  'wait-order',
-  'another-pass',
-  'callbacks',
-  'continue-as',
-  'schemas',
-  'cleanup',
-  'wait-for-run',
-  'start-run',
-  'budgets',
-  'signals',
-  'batch-events',
-  'step-limits',
-  'streams',
-]
 /** The features in an invoke of a runner that named none. */
-const OFFERED = FEATURES.filter(feature => feature !== 'end-with-steps')
+const OFFERED = ENGINE_FEATURES.filter(feature => feature !== 'end-with-steps')
 const hmac = (key: string, t: number, raw: string) => createHmac('sha256', key).update(`${t}.${raw}`).digest('hex')
 
 describe('the request', () => {
@@ -144,7 +126,7 @@ describe('a runner that registered the feature `signature-v2`', () => {
     const name = unique('wire')
     const runner = await signed.runner({ workflows: { [name]: flow([]) } })
     const { json } = await runner.register(signed.api, registration)
-    expect(json).toMatchObject({ features: FEATURES })
+    expect(json).toMatchObject({ features: ENGINE_FEATURES })
     const { runId } = await signed.api.send({ name })
     await signed.api.succeeded(runId)
     const [invoke] = runner.record.of(runId) as [Invoke]

@@ -1,7 +1,7 @@
 // The registration of runners: `POST /register` (docs/wire-protocol.md#register).
 
 import { describe, expect, test } from 'vitest'
-import { type OpenEngine, openEngine, returned, scenario, unique } from '../../kit/index.ts'
+import { ENGINE_FEATURES, type OpenEngine, openEngine, returned, scenario, unique } from '../../kit/index.ts'
 
 const { api, engine } = await scenario({ realTime: true })
 
@@ -19,33 +19,7 @@ describe('the answer', () => {
     expect(answer.json).toEqual({
       ok: true,
       protocolVersion: 1,
-      features: [
-        'signature-v2',
-        'step-policy',
-        'memo-op',
-        'memo-attempt',
-        'invoke-timeout',
-        'step-times',
-        'attributes',
-        'end-with-steps',
-        'http-checkpoints',
-        'marked-answers',
-        'beats',
-        'running-steps',
-        'wait-order',
-        'another-pass',
-        'callbacks',
-        'continue-as',
-        'schemas',
-        'cleanup',
-        'wait-for-run',
-        'start-run',
-        'budgets',
-        'signals',
-        'batch-events',
-        'step-limits',
-        'streams',
-      ],
+      features: ENGINE_FEATURES,
       runnerId: 'http://127.0.0.1:9/invoke',
       workflows: 1,
       heartbeatMs: 30_000,
