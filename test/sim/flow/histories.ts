@@ -30,6 +30,16 @@ export abstract class RandomHistory implements History {
 
   abstract play(): Promise<void>
 
+  /** Acts and looks so many times. The engine crashes now and then. */
+  protected async actAndLook(times: number, act: () => Promise<void>, look: () => Promise<void>): Promise<void> {
+    for (let time = 0; time < times; time++) {
+      if (this.rng.chance(0.1)) this.engine.crashAtWrite(this.rng.int(1, 5), this.rng.chance(0.5))
+      await act()
+      this.engine.spare()
+      await look()
+    }
+  }
+
   protected note(what: string): void {
     this.#seen[what] = (this.#seen[what] ?? 0) + 1
   }

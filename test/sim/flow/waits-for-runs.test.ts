@@ -68,12 +68,11 @@ class Waits extends RandomHistory {
     const workflows = [{ name: 'target' }, { name: 'waiter' }]
     const features = ['wait-for-run', 'continue-as']
     await this.engine.request('POST', '/register', { app: 'app', url: 'http://runner/', workflows, features })
-    for (let step = 0; step < STEPS; step++) {
-      if (this.rng.chance(0.1)) this.engine.crashAtWrite(this.rng.int(1, 5), this.rng.chance(0.5))
-      await this.#act()
-      this.engine.spare()
-      await this.#look()
-    }
+    await this.actAndLook(
+      STEPS,
+      () => this.#act(),
+      () => this.#look(),
+    )
     await this.#rest()
     expect(this.engine.errors).toEqual([])
   }
