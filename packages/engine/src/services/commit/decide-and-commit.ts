@@ -12,6 +12,7 @@ import { RunState } from '../../domain/run/state.ts'
 import type { Limiter } from '../../ports/limiter.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Catalog } from '../catalog/catalog.ts'
+import { JoinedReads } from '../support/joined-reads.ts'
 import { KeyMutex } from '../support/key-mutex.ts'
 import { readMatched, readWaiters, readWatchers } from './read-waits.ts'
 import { decideInTurns } from './turns.ts'
@@ -87,17 +88,19 @@ export async function decideAndCommit<D>(options: DecideAndCommit<D>): Promise<D
   throw new Error(`Lost ${RACES_MAX} races in a row.`)
 }
 
-const ROW_MUTEXES = new WeakMap<Store, KeyMutex>()
-
-/** One for all services on the store, by the id of a flow-control row. */
-function rowMutexOf(store: Store): KeyMutex {
-  let mutex = ROW_MUTEXES.get(store)
-  if (!mutex) {
-    mutex = new KeyMutex()
-    ROW_MUTEXES.set(store, mutex)
+/** One for all services on a store. */
+function perStore<T>(create: () => T): (store: Store) => T {
+  const all = new WeakMap<Store, T>()
+  return store => {
+    const own = all.get(store) ?? create()
+    all.set(store, own)
+    return own
   }
-  return mutex
 }
+
+/** By the id of a flow-control row. */
+const rowMutexOf = perStore(() => new KeyMutex())
+const newestReadsOf = perStore(() => new JoinedReads<Run | null>())
 
 /**
  * Reads the other facts of the kind that were assumed without a read: a decision on many rows would else be decided again for each of
@@ -216,7 +219,8 @@ export async function answerQuestion(
     if (loaded) assumptions.runs = new Map(assumptions.runs).set(question.runId, RunState.loaded(loaded))
     else assumptions.live = noAssumptions().live
   } else if (question.type === 'newest') {
-    const newest = await newestOf(store, question)
+    const key = JSON.stringify([question.namespace, question.runId])
+    const newest = await newestReadsOf(store).read(key, () => newestOf(store, question))
     assumptions.newest = new Map(assumptions.newest).set(question.runId, newest)
   } else if (question.type === 'inbox') {
     const { state, id, given } = question

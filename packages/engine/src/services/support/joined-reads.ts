@@ -1,0 +1,31 @@
+// Reads of one key that many callers ask for at once. Callers that come while a read is under way share the next one, so that a thousand
+// of them need two reads, and each gets one that began after it asked. Used by services/commit/decide-and-commit.
+
+interface Reading<T> {
+  underWay: Promise<T>
+  /** Begins when the one under way has ended. */
+  next: Promise<T> | undefined
+}
+
+export class JoinedReads<T> {
+  readonly #readings = new Map<string, Reading<T>>()
+
+  /** The result of a read of the key that begins now or later; rejects with its error. */
+  read(key: string, read: () => Promise<T>): Promise<T> {
+    const reading = this.#readings.get(key)
+    if (reading === undefined) return this.#begin(key, read)
+    const begin = () => this.#begin(key, read)
+    reading.next ??= reading.underWay.then(begin, begin)
+    return reading.next
+  }
+
+  #begin(key: string, read: () => Promise<T>): Promise<T> {
+    const reading: Reading<T> = { underWay: read(), next: undefined }
+    this.#readings.set(key, reading)
+    const end = () => {
+      if (reading.next === undefined) this.#readings.delete(key)
+    }
+    reading.underWay.then(end, end)
+    return reading.underWay
+  }
+}
