@@ -25,7 +25,7 @@ async function show(page: Page, url: string): Promise<void> {
   await loaded(page)
 }
 
-/** Every rule in light; in dark those of colors, since nothing else differs. */
+/** All rules in light; only the color rules in dark, since nothing else differs. */
 async function violations(page: Page): Promise<Record<string, string[]>> {
   const light = await axeViolations(page)
   await page.emulateMedia({ colorScheme: 'dark' })

@@ -12,7 +12,7 @@ export async function call(method: 'GET' | 'POST', path: string, body?: unknown)
   return answer
 }
 
-/** A sentence for the user: why there is no answer. The error of a refused read has the status of the engine's response. */
+/** Explains to the user why there is no answer. When the engine refuses a read, the error has the HTTP status. */
 export function explain(error: Error): string {
   const { status } = error as { status?: number }
   if (status === 401) return 'The access to this answer has ended or is not valid.'

@@ -108,7 +108,7 @@ test('the list of workflows is whole in every width, and has the runs over time 
   expect(await axeViolations(page)).toEqual([])
 })
 
-test('a zoom in one chart of a workflow is a zoom of all, and its runs are those of the window', async () => {
+test('zooming one chart of a workflow zooms all of them, and the link opens the runs of that window', async () => {
   const [app, name] = [unique('shop'), unique('order')]
   await runner({ app, workflows: { [name]: { handler: flow([run('pack')]) } } })
   await api.succeeded((await api.send({ name, app })).runId)

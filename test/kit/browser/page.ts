@@ -19,7 +19,7 @@ let launched: Promise<Browser> | undefined
 export interface PageOptions {
   colorScheme?: 'light' | 'dark'
   width?: number
-  /** The time zone of the browser. By default that of this machine. */
+  /** The time zone of the browser. Default: the time zone of this machine. */
   timezone?: string
   /** Whether things may move by themselves. By default they may not. */
   moves?: boolean

@@ -55,7 +55,7 @@ it('times are relative for reading', () => {
   expect(exactMs(1_002_345)).toBe('1\u202f002\u202f345 ms')
 })
 
-it('a day is that of the browser, as the exact time is', () => {
+it('days and exact times are in the time zone of the browser', () => {
   vi.stubEnv('TZ', 'Asia/Tokyo')
   const at = Date.parse('2026-01-31T18:00:00Z')
   expect(agoText(at, at + 90 * 86_400_000)).toBe('2026-02-01')

@@ -36,9 +36,9 @@ export interface ChartFrameProps<Point extends TimePoint> {
   nowMs: number
   /** The kinds of bars. */
   kinds: readonly string[]
-  /** The top of the axis of bars; without it the axis on the left is that of the durations. */
+  /** The top of the bar axis. Without bars, the left axis shows durations. */
   top?: number
-  /** The top of the axis of bars in words, such as "up to 50 runs", or another note. */
+  /** The top of the bar axis in words, such as "up to 50 runs", or another note. */
   most: string
   lines: readonly ChartLine<Point>[]
   marks?: readonly PlacedMark[] | undefined

@@ -1,4 +1,4 @@
-// The texts of a time range: that of its button, and those of its fields. Pure, but for the zone that is chosen.
+// The texts of a time range, for its button and its fields. They depend on the chosen time zone only.
 
 import { startOf } from '../../data/time/window.ts'
 import { textIn } from '../../data/time/zone.ts'
@@ -21,7 +21,7 @@ export function fieldText(value: string | undefined, nowMs: number): string {
   return textIn(atMs).slice(0, 19).replace(' ', 'T').replace(/:00$/, '')
 }
 
-/** Why a range cannot be: a field is no time, or its end is not after its beginning. */
+/** Why a range is invalid: a field is not a time, or the end is not after the start. */
 export function rangeFault(since: string | undefined, until: string | undefined, nowMs: number): string | undefined {
   const [from, to = nowMs] = [since, until].map(value => (value === undefined ? undefined : startOf(value, nowMs)))
   if (since !== undefined && from === undefined) return 'From is not a time'

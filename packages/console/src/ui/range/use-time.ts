@@ -5,7 +5,7 @@ import { engineNow } from '../../data/time/clock.ts'
 import { sinceParam } from '../../data/time/window.ts'
 import { useUtc } from '../../data/time/zone.ts'
 
-/** The time; a relative one begins anew only when the URL or the zone changes. The engine refuses what is no time, with the reason. */
+/** The time. A relative time is resolved again only when the URL or the zone changes; an invalid one is passed on, and the engine says why it is refused. */
 export function useTime(value: string | undefined): string | undefined {
   const isUtc = useUtc()
   // biome-ignore lint/correctness/useExhaustiveDependencies: days begin at other times in the other zone.

@@ -32,7 +32,7 @@ export class FairQueue<T extends { readonly bytes: number }> {
     return this.#all
   }
 
-  /** Items of the caller's namespace, and those of its key. */
+  /** The waiting items of the caller's namespace and of its key. */
   loadOf({ namespace, keyId = '' }: Caller): { namespace: Readonly<Load>; key: Readonly<Load> } {
     const own = this.#namespaces.get(namespace)
     return { namespace: own ?? NOTHING, key: own?.keys.get(keyId) ?? NOTHING }

@@ -32,7 +32,7 @@ test('a message of any length is masked in a moment', () => {
   }
 })
 
-test('is that of failed runs alone, and depends on app, workflow, step, name, code and masked message', () => {
+test('exists only for failed runs, and depends on app, workflow, step, name, code and masked message', () => {
   const error = { message: 'no 7', name: 'TypeError', code: 'step_failed', stepName: 'charge' } as const
   const run = aRun({ status: 'failed', error })
   const fingerprint = errorFingerprint(run)

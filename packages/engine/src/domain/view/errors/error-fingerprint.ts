@@ -24,7 +24,7 @@ export function errorFingerprint(run: Run): string | undefined {
   ]
   // A failure handler that fails is another cause, even with the same error.
   if (kind !== 'run') parts.push(kind)
-  // The code that threw an error distinguishes it from others with the same message. Without frames the fingerprint is that of older versions.
+  // The code that threw an error distinguishes it from others with the same message. Without stack frames the fingerprint is the same as in older versions.
   const frames = ownFrames(stack, message)
   if (frames.length > 0) parts.push(frames)
   return hash('sha256', JSON.stringify(parts)).slice(0, 16)

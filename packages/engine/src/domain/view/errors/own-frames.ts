@@ -7,7 +7,7 @@ const FRAMES_MAX = 3
 /** Lines of a stack that are looked at, and the characters of each. */
 const LINES_MAX = 100
 const LINE_CHARS_MAX = 500
-/** Shorter names are those of minified code, which differ from build to build. */
+/** Shorter names come from minified code and change from build to build. */
 const NAME_CHARS_MIN = 3
 /** The first line of a stack repeats the message, which may have lines of its own. */
 const HEAD_CHARS_MAX = 300
