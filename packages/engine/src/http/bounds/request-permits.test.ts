@@ -1,8 +1,7 @@
 // RequestPermits: requests wait for permits in the turns of their callers, and leave when they are aborted.
 
 import { expect, test } from 'vitest'
-import type { Caller } from './fair-queue.ts'
-import { RequestPermits, type RequestPermitsOptions } from './request-permits.ts'
+import { type Caller, RequestPermits, type RequestPermitsOptions } from './request-permits.ts'
 
 const own: Caller = { namespace: 'own' }
 const other: Caller = { namespace: 'other' }
@@ -52,6 +51,20 @@ test('a permit is free at once only while nobody waits, and callers take turns',
   await Promise.all(all)
 })
 
+test('a namespace with many keys has no more turns than one with a single key', async () => {
+  const { permits, begun, take } = opened({ max: () => 1 })
+  const [one, two] = ['one', 'two'].map(keyId => ({ namespace: 'own', keyId })) as [Caller, Caller]
+  await take('first')
+  const all = [take('one 1', { caller: one }), take('one 2', { caller: one }), take('two', { caller: two })]
+  all.push(take('other 1', { caller: other }), take('other 2', { caller: other }))
+  for (let i = 0; i < 5; i++) {
+    permits.giveBack()
+    await turns()
+  }
+  expect(begun).toEqual(['first', 'one 1', 'other 1', 'two', 'other 2', 'one 2'])
+  await Promise.all(all)
+})
+
 test('a request of many permits begins when one is free, and others begin when it has given back enough', async () => {
   const { permits, begun, take } = opened()
   await take('one')
@@ -81,17 +94,20 @@ test('when the number of permits falls, none is given until enough are back; whe
   expect(begun).toEqual(['a', 'b', 'c', 'd', 'e', 'f'])
 })
 
-test('a request that is aborted while it waits never begins', async () => {
-  const { permits, begun, take } = opened({ max: () => 1 })
+test('a request that is aborted while it waits never begins, and leaves its place to others', async () => {
+  const { permits, begun, take } = opened({ max: () => 1, waitingMax: { ...WAITING_MAX, all: 2, perKey: 1 } })
+  const caller = { ...own, keyId: 'leaving' }
   await take('first')
   const leaving = new AbortController()
-  const gone = take('gone', { signal: leaving.signal })
-  const next = take('next')
+  const gone = take('gone', { caller, signal: leaving.signal, bytes: 500 })
+  const all = [take('stays')]
   leaving.abort(new Error('left'))
   await expect(gone).rejects.toThrow('left')
-  permits.giveBack()
-  await next
-  expect(begun).toEqual(['first', 'next'])
+  expect(permits.waiting).toBe(1)
+  all.push(take('next', { caller, bytes: 500 }))
+  for (let i = 0; i < 2; i++) permits.giveBack()
+  await Promise.all(all)
+  expect(begun).toEqual(['first', 'stays', 'next'])
 })
 
 test('beyond the bounds of a key, a namespace and all, the next is refused, and a sender of another may wait', async () => {
@@ -120,6 +136,7 @@ test('the bytes that wait are bounded, and a namespace has half of those that ot
   all.push(take('quarter', { caller: other, bytes: 250 }))
   for (let i = 0; i < 2; i++) permits.giveBack()
   await Promise.all(all)
+  const later = take('later', { bytes: 500 })
   permits.giveBack()
-  await take('later', { bytes: 500 })
+  await later
 })

@@ -1,8 +1,14 @@
 // Requests of a kind that may be under way at once. Further ones wait for a permit, and callers take turns. Used by the routes of
 // statistics, and by access/accept.ts.
 
+import { FairQueue } from '../../base/fair-queue.ts'
 import { EngineError } from '../../domain/model/errors.ts'
-import { type Caller, FairQueue } from './fair-queue.ts'
+
+/** The sender of a request. Without `keyId`, all requests of the namespace are one caller's. */
+export interface Caller {
+  namespace: string
+  keyId?: string
+}
 
 /** Requests that wait at most. */
 export interface WaitingMax {
@@ -38,10 +44,18 @@ interface Waiter {
   begin(): void
 }
 
+/** The requests of a namespace that wait, by API key, and the bytes of their bodies. */
+interface NamespaceWaiters {
+  byKey: FairQueue<Waiter>
+  bytes: number
+}
+
 export class RequestPermits {
   readonly #options: RequestPermitsOptions
   #inUse = 0
-  readonly #waiting = new FairQueue<Waiter>()
+  /** For each request that waits, the queue of its namespace: namespaces take turns, and in each its API keys. */
+  readonly #waiting = new FairQueue<NamespaceWaiters>()
+  #bytes = 0
 
   constructor(options: RequestPermitsOptions) {
     this.#options = options
@@ -49,7 +63,7 @@ export class RequestPermits {
 
   /** Requests that wait. */
   get waiting(): number {
-    return this.#waiting.all.count
+    return this.#waiting.count
   }
 
   /** Takes permits if one is free and nobody waits. `giveBack` follows, as it follows `take`. */
@@ -69,11 +83,13 @@ export class RequestPermits {
         resolve()
       }
       const waiter: Waiter = { count, bytes, begin }
+      const own = this.#enter(caller, waiter)
       const leave = () => {
-        this.#waiting.remove(caller, waiter)
+        this.#waiting.remove(caller.namespace, own)
+        own.byKey.remove(caller.keyId ?? '', waiter)
+        this.#countBytes(own, -bytes)
         reject(signal.reason)
       }
-      this.#waiting.push(caller, waiter)
       signal.addEventListener('abort', leave, { once: true })
     })
   }
@@ -81,18 +97,35 @@ export class RequestPermits {
   giveBack(count = 1): void {
     this.#inUse -= count
     while (this.#inUse < this.#options.max()) {
-      const next = this.#waiting.shift()
-      if (!next) return
+      const own = this.#waiting.shift()
+      const next = own?.byKey.shift()
+      if (!own || !next) return
+      this.#countBytes(own, -next.bytes)
       this.#inUse += next.count
       next.begin()
     }
   }
 
-  #mayWait(caller: Caller, bytes: number): boolean {
+  #mayWait({ namespace, keyId = '' }: Caller, bytes: number): boolean {
     const max = this.#options.waitingMax
-    const { all } = this.#waiting
-    const { namespace, key } = this.#waiting.loadOf(caller)
-    if (all.count >= max.all || namespace.count >= max.perNamespace || key.count >= max.perKey) return false
-    return namespace.bytes + bytes <= (max.bytes - all.bytes + namespace.bytes) / 2
+    const waiting = this.#waiting.of(namespace)
+    if (this.waiting >= max.all || waiting.length >= max.perNamespace) return false
+    const [own] = waiting
+    if (own && own.byKey.of(keyId).length >= max.perKey) return false
+    const ownBytes = own?.bytes ?? 0
+    return ownBytes + bytes <= (max.bytes - this.#bytes + ownBytes) / 2
+  }
+
+  #enter({ namespace, keyId = '' }: Caller, waiter: Waiter): NamespaceWaiters {
+    const own = this.#waiting.of(namespace)[0] ?? { byKey: new FairQueue<Waiter>(), bytes: 0 }
+    this.#waiting.push(namespace, own)
+    own.byKey.push(keyId, waiter)
+    this.#countBytes(own, waiter.bytes)
+    return own
+  }
+
+  #countBytes(own: NamespaceWaiters, bytes: number): void {
+    own.bytes += bytes
+    this.#bytes += bytes
   }
 }

@@ -2,12 +2,11 @@
 // waits here; each later turn lets one of them go on, and namespaces take turns. Called by every service whose decisions
 // evaluate expressions; decide-and-commit does so for its callers.
 
+import { FairQueue } from '../../base/fair-queue.ts'
 import { beginTurn, Evaluations, hasWorkedInTurn, TurnOver } from '../../domain/expressions/evaluations.ts'
 
-type Resume = () => void
-
-/** Decisions that wait, by namespace; the first namespace is next. One for the process, as the event loop is. */
-const waiting = new Map<string, Resume[]>()
+/** Decisions that wait, by namespace. One for the process, as the event loop is. */
+const waiting = new FairQueue<() => void>()
 let isTurnScheduled = false
 
 /** Makes a decision of the namespace: at once, or over several turns of the event loop if its expressions take long. */
@@ -38,11 +37,7 @@ function attempt<T>(evaluations: Evaluations, decision: () => T, isOwed: boolean
 
 function nextTurnOf(namespace: string): Promise<void> {
   scheduleTurn()
-  return new Promise(resume => {
-    const others = waiting.get(namespace)
-    if (others) others.push(resume)
-    else waiting.set(namespace, [resume])
-  })
+  return new Promise(resume => waiting.push(namespace, resume))
 }
 
 function scheduleTurn(): void {
@@ -54,12 +49,8 @@ function scheduleTurn(): void {
 function startTurn(): void {
   isTurnScheduled = false
   beginTurn()
-  const next = waiting.entries().next()
-  if (next.done) return
-  const [namespace, [resume, ...later]] = next.value
-  waiting.delete(namespace)
-  // Behind the other namespaces.
-  if (later.length > 0) waiting.set(namespace, later)
+  const resume = waiting.shift()
+  if (!resume) return
   scheduleTurn()
-  resume?.()
+  resume()
 }

@@ -2,6 +2,7 @@
 // of their own, cut into slices. Each slice waits for its turn here: namespaces take turns, and a namespace has one slice
 // under way at a time. Owned by the store, used by its reads.
 
+import { FairQueue } from '../../../../base/fair-queue.ts'
 import { EngineError } from '../../../../domain/model/errors.ts'
 import type { Query, Row } from '../../description/values.ts'
 
@@ -13,6 +14,7 @@ export const SCANS_MAX = 1000
 export type ScanRows = (queries: Query[], signal: AbortSignal | undefined) => Promise<Row[][]>
 
 interface Scan {
+  namespace: string
   signal: AbortSignal | undefined
   /** Slices of this scan that have begun. */
   begun: number
@@ -22,19 +24,13 @@ interface Scan {
   next: (() => void) | undefined
 }
 
-/** The scans of a namespace, in the order of their arrival. */
-interface NamespaceScans {
-  scans: Scan[]
-  isBusy: boolean
-}
-
 export class ScanQueue {
   readonly #read: ScanRows
   readonly #atOnce: number
-  /** The namespace that had its turn longest ago is first. */
-  readonly #namespaces = new Map<string, NamespaceScans>()
-  #count = 0
-  #underWay = 0
+  /** Each scan until it ends. */
+  readonly #scans = new FairQueue<Scan>()
+  /** Namespaces with a slice under way. */
+  readonly #busy = new Set<string>()
   /** Slices that have begun since the store was opened. */
   #begun = 0
 
@@ -53,26 +49,26 @@ export class ScanQueue {
     work: (read: (queries: Query[]) => Promise<Row[][]>) => Promise<T>,
   ): Promise<T> {
     if (signal?.aborted) return Promise.reject(signal.reason)
-    const own = this.#namespaces.get(namespace)
-    if (this.#count >= SCANS_MAX || (own && own.scans.length >= NAMESPACE_SCANS_MAX)) return Promise.reject(tooMany())
-    const scan: Scan = { signal, begun: 0, begunBefore: this.#begun, next: undefined }
-    this.#enter(namespace, scan)
+    const isFull = this.#scans.count >= SCANS_MAX || this.#scans.of(namespace).length >= NAMESPACE_SCANS_MAX
+    if (isFull) return Promise.reject(tooMany())
+    const scan: Scan = { namespace, signal, begun: 0, begunBefore: this.#begun, next: undefined }
+    this.#scans.push(namespace, scan)
     return new Promise<T>((resolve, reject) => {
       const onAbort = () => {
-        this.#leave(namespace, scan)
+        this.#leave(scan)
         reject(this.#refusal(scan))
       }
       signal?.addEventListener('abort', onAbort, { once: true })
-      work(queries => this.#slice(namespace, scan, queries))
+      work(queries => this.#slice(scan, queries))
         .then(resolve, reject)
         .finally(() => {
           signal?.removeEventListener('abort', onAbort)
-          this.#leave(namespace, scan)
+          this.#leave(scan)
         })
     })
   }
 
-  async #slice(namespace: string, scan: Scan, queries: Query[]): Promise<Row[][]> {
+  async #slice(scan: Scan, queries: Query[]): Promise<Row[][]> {
     scan.signal?.throwIfAborted()
     await new Promise<void>(resolve => {
       scan.next = resolve
@@ -81,51 +77,28 @@ export class ScanQueue {
     try {
       return await this.#read(queries, scan.signal)
     } finally {
-      this.#underWay--
-      this.#endTurn(namespace)
+      this.#busy.delete(scan.namespace)
+      this.#scans.endTurn(scan.namespace)
       this.#startNext()
     }
   }
 
   #startNext(): void {
-    for (const own of this.#namespaces.values()) {
-      if (this.#underWay >= this.#atOnce) return
-      const scan = own.isBusy ? undefined : nextScan(own.scans)
-      const begin = scan?.next
-      if (!scan || !begin) continue
+    while (this.#busy.size < this.#atOnce) {
+      const scan = this.#scans.find((scans, namespace) => (this.#busy.has(namespace) ? undefined : nextScan(scans)))
+      if (!scan) return
+      const begin = scan.next
       scan.next = undefined
       scan.begun++
       this.#begun++
-      this.#underWay++
-      own.isBusy = true
-      begin()
+      this.#busy.add(scan.namespace)
+      begin?.()
     }
   }
 
-  /** The next turn of the namespace comes after those of all others. */
-  #endTurn(namespace: string): void {
-    const own = this.#namespaces.get(namespace) as NamespaceScans
-    own.isBusy = false
-    this.#namespaces.delete(namespace)
-    if (own.scans.length > 0) this.#namespaces.set(namespace, own)
-  }
-
-  #enter(namespace: string, scan: Scan): void {
-    const own = this.#namespaces.get(namespace)
-    if (own) own.scans.push(scan)
-    else this.#namespaces.set(namespace, { scans: [scan], isBusy: false })
-    this.#count++
-  }
-
-  #leave(namespace: string, scan: Scan): void {
-    const own = this.#namespaces.get(namespace)
-    const at = own ? own.scans.indexOf(scan) : -1
-    if (!own || at < 0) return
-    own.scans.splice(at, 1)
-    this.#count--
-    if (own.scans.length === 0 && !own.isBusy) this.#namespaces.delete(namespace)
+  #leave(scan: Scan): void {
     // The next scan of the namespace may have waited for this one.
-    this.#startNext()
+    if (this.#scans.remove(scan.namespace, scan)) this.#startNext()
   }
 
   #refusal({ signal, begun, begunBefore }: Scan): unknown {
@@ -137,11 +110,13 @@ export class ScanQueue {
 }
 
 /**
- * A scan that has just arrived gets its first slice before the others go on, so that a short one does not wait for a long
- * one. Then the oldest goes on until it ends.
+ * The scan whose slice is next, if it waits for one. A scan that has just arrived gets its first slice before the others go on, so
+ * that a short one does not wait for a long one. Then the oldest goes on until it ends.
  */
 function nextScan(scans: readonly Scan[]): Scan | undefined {
-  return scans.find(({ begun, next }) => begun === 0 && next) ?? scans.find(({ begun }) => begun > 0)
+  const arrived = scans.find(({ begun, next }) => begun === 0 && next)
+  const oldest = scans.find(({ begun }) => begun > 0)
+  return arrived ?? (oldest?.next && oldest)
 }
 
 function tooMany(): EngineError {
