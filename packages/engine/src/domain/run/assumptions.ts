@@ -25,6 +25,51 @@ export interface Watches {
   isWhole?: true
 }
 
+/** Shared by all decisions that need nothing else, which nearly all do. */
+const NOTHING: ReadonlyMap<string, never> = new Map<string, never>()
+
+/** A flow-control row by its id: null if it does not exist, undefined if it is not known. */
+export interface RowLookup {
+  get(id: string): FlowRow | null | undefined
+}
+
+/** The flow-control rows that a decision knows. */
+export class KnownRows implements RowLookup {
+  readonly #read: ReadonlyMap<string, FlowRow | null>
+  readonly #before: readonly RowLookup[]
+
+  /** Rows that were read, and look-ups that come before them. */
+  constructor(read: ReadonlyMap<string, FlowRow | null> = NOTHING, before: readonly RowLookup[] = []) {
+    this.#read = read
+    this.#before = before
+  }
+
+  get(id: string): FlowRow | null | undefined {
+    for (const lookup of this.#before) {
+      const row = lookup.get(id)
+      if (row !== undefined) return row
+    }
+    return this.#read.get(id)
+  }
+
+  has(id: string): boolean {
+    return this.get(id) !== undefined
+  }
+
+  /** The row if it was read: since the decision began, as nothing is read before. */
+  read(id: string): FlowRow | null | undefined {
+    return this.#read.get(id)
+  }
+
+  withRead(id: string, row: FlowRow | null): KnownRows {
+    return new KnownRows(new Map(this.#read).set(id, row), this.#before)
+  }
+
+  behind(lookup: RowLookup): KnownRows {
+    return new KnownRows(this.#read, [lookup, ...this.#before])
+  }
+}
+
 export interface Assumptions {
   /** By event name: its waits, or those without a match if `paths` has the name. A missing name is assumed to have none. */
   waiters: ReadonlyMap<string, readonly Waiter[]>
@@ -36,8 +81,8 @@ export interface Assumptions {
   matchedWatchers: ReadonlyMap<string, Watches>
   /** By event name: events since the run was created, oldest first, up to log position `after`; `run`: none were found. */
   events: ReadonlyMap<string, { events: readonly LoggedEvent[]; after: number | 'run' }>
-  /** Flow-control rows by id. A missing one is assumed not to exist; `null` was read and does not exist. */
-  flow: ReadonlyMap<string, FlowRow | null>
+  /** Flow-control rows. One that is not known is assumed not to exist. */
+  flow: KnownRows
   /** By event name: the watches, or those without a match unless `isWhole`. A missing name is assumed to have none. */
   watchers: ReadonlyMap<string, Watches>
   /** By `liveKey`: ids of the live runs that share the key. A missing key is assumed to have none. */
@@ -70,8 +115,7 @@ export function dedupeName({ app, dedupeId }: { app: string; dedupeId: string })
   return JSON.stringify([app, dedupeId])
 }
 
-/** Shared by all decisions that need nothing else, which nearly all do. */
-const NOTHING: ReadonlyMap<string, never> = new Map<string, never>()
+const NO_ROWS = new KnownRows()
 
 const NONE: ReadonlySet<never> = new Set<never>()
 
@@ -83,7 +127,7 @@ export function noAssumptions(): Assumptions {
     matchedWaiters: NOTHING,
     matchedWatchers: NOTHING,
     events: NOTHING,
-    flow: NOTHING,
+    flow: NO_ROWS,
     watchers: NOTHING,
     live: NOTHING,
     dedupes: NOTHING,
@@ -111,7 +155,7 @@ export function registeredGuards({ isCatalogFresh }: Assumptions, workflow: Work
 
 /** Assumptions that include the flow-control rows that the decision itself has written. */
 export interface OwnAssumptions extends Assumptions {
-  /** The same map as `flow`, once the decision has written a row. */
+  /** The rows that the decision has written, which `flow` has, too. */
   written?: Map<string, FlowRow | null>
 }
 
@@ -134,11 +178,11 @@ export function noteWritten(assumptions: OwnAssumptions, changes: readonly Chang
   }
 }
 
-/** The decision's own copy of the map, made at its first write. */
+/** The rows that the decision has written, before all others; made at its first write. */
 function writtenBy(assumptions: OwnAssumptions): Map<string, FlowRow | null> {
   if (!assumptions.written) {
-    assumptions.written = new Map(assumptions.flow)
-    assumptions.flow = assumptions.written
+    assumptions.written = new Map()
+    assumptions.flow = assumptions.flow.behind(assumptions.written)
   }
   return assumptions.written
 }

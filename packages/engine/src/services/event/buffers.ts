@@ -44,8 +44,9 @@ export class Buffers {
       catalog,
       decide: assumptions => {
         // An event or the timers lane may have changed or deleted the row since it was read.
-        const row = assumptions.flow.has(id) ? assumptions.flow.get(id) : found
-        if (!row) throw notFound()
+        const known = assumptions.flow.get(id)
+        if (known === null) throw notFound()
+        const row = known ?? found
         const view = catalog.view(namespace)
         const workflow = view.workflow(row.app, row.workflow)
         if (!workflow) throw new EngineError('conflict', 'the workflow of the buffer is not registered')

@@ -151,7 +151,8 @@ export class BulkSlices {
       store,
       namespace: row.namespace,
       decide: assumptions => {
-        if (assumptions.flow.has(row.id) && assumptions.flow.get(row.id)?.version !== row.version) return undefined
+        const read = assumptions.flow.read(row.id)
+        if (read !== undefined && read?.version !== row.version) return undefined
         return step.decide(assumptions)
       },
       questions: ({ questions = [] }) => questions,
