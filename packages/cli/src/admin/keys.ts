@@ -3,11 +3,11 @@
 import { KEY_KINDS, type KeyKind, type StoredKey } from '@perdure/engine'
 import { parseDurationMs } from '@perdure/protocol'
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { group, list, show } from '../command-line/commands.ts'
 import { onlyId } from '../command-line/ids.ts'
-import { group, list, show } from '../command-line/session.ts'
 import type { Column } from '../output/table.ts'
 import { plain } from '../output/text.ts'
-import { adminCommand, timestamp } from './session.ts'
+import { adminCommand, timestamp } from './commands.ts'
 
 /** Adds `perdure keys` to the program. */
 export function keyCommands(program: Command): void {
@@ -36,10 +36,10 @@ export function keyCommands(program: Command): void {
       'perdure keys create --kind runner --label ci --expires 90d',
       'perdure keys create --kind read --json | jq -r .key',
     ],
-    async (session, administration) => {
-      const { kind, label, namespace, expires: expiresAt } = session.options
+    async (context, administration) => {
+      const { kind, label, namespace, expires: expiresAt } = context.options
       const { stored, key } = await administration.createKey({ kind, label, namespace, expiresAt })
-      return show(session, { ...shown(stored), key }, () => created(stored, key))
+      return show(context, { ...shown(stored), key }, () => created(stored, key))
     },
     { create: true },
   )
@@ -47,8 +47,8 @@ export function keyCommands(program: Command): void {
   adminCommand(
     keys.command('list').description('list the API keys of the store, without the keys themselves'),
     ['perdure keys list', 'perdure keys list --json | jq -r "select(.revokedAt == null) | .id"'],
-    async (session, administration) =>
-      list(session, (await administration.keys()).map(shown), COLUMNS, {
+    async (context, administration) =>
+      list(context, (await administration.keys()).map(shown), COLUMNS, {
         none: 'no API keys in this store; perdure keys create makes one',
       }),
   )
@@ -56,13 +56,13 @@ export function keyCommands(program: Command): void {
   adminCommand(
     keys.command('revoke <id>').description('revoke an API key; a running engine refuses it within 2 s'),
     ['perdure keys revoke key_01K...'],
-    async (session, administration, given = '') => {
+    async (context, administration, given = '') => {
       const begun = (await administration.keys())
         .map(({ id }) => id)
         .filter(id => /^key_./.test(given) && id.startsWith(given))
       const id = await onlyId(given, begun)
       const revoked = await administration.revokeKey(id)
-      return show(session, shown(revoked), () => [plain(`revoked ${revoked.id} (${revoked.label})`)])
+      return show(context, shown(revoked), () => [plain(`revoked ${revoked.id} (${revoked.label})`)])
     },
   )
 }

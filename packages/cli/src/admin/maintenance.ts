@@ -3,11 +3,11 @@
 import { statSync } from 'node:fs'
 import { backupStore, type MoveProgress, moveStore, restoreStore, verifyStore } from '@perdure/engine'
 import { type Command, Option } from 'commander'
+import { type LocalContext, show } from '../command-line/commands.ts'
 import { EXIT } from '../command-line/exit.ts'
 import { UsageError } from '../command-line/flags.ts'
-import { type LocalSession, show } from '../command-line/session.ts'
 import { plain } from '../output/text.ts'
-import { storeCommand, wholeStoreCommand } from './session.ts'
+import { storeCommand, wholeStoreCommand } from './commands.ts'
 
 /** Adds `perdure backup`, `restore`, `verify` and `move` to the program. */
 export function maintenanceCommands(program: Command): void {
@@ -18,10 +18,10 @@ export function maintenanceCommands(program: Command): void {
       .option('--force', 'replace the file if it exists')
       .option('--pid <pid>', 'copy the files that this engine has open: they were removed or replaced (Linux)'),
     ['perdure backup ./engine-2026-01-31.db', 'perdure backup ./saved.db --pid 4711'],
-    async (session, store, file = '') => {
-      const { force = false, pid } = session.options
+    async (context, store, file = '') => {
+      const { force = false, pid } = context.options
       const bytes = await backupStore(store, file, { force, pid: pid === undefined ? undefined : processId(pid) })
-      return show(session, { file, bytes }, () => [`backed up to ${file} (${bytes} bytes)`])
+      return show(context, { file, bytes }, () => [`backed up to ${file} (${bytes} bytes)`])
     },
   )
 
@@ -31,9 +31,9 @@ export function maintenanceCommands(program: Command): void {
       .description('replace a SQLite store by a backup; no engine may have it open')
       .option('--force', 'replace the store if there is one'),
     ['perdure restore ./engine-2026-01-31.db --store sqlite:./.perdure/engine.db --force'],
-    async (session, store, file = '') => {
-      await restoreStore(store, file, session.options)
-      return show(session, { file, bytes: statSync(file).size }, () => [`restored ${file}`])
+    async (context, store, file = '') => {
+      await restoreStore(store, file, context.options)
+      return show(context, { file, bytes: statSync(file).size }, () => [`restored ${file}`])
     },
   )
 
@@ -42,14 +42,14 @@ export function maintenanceCommands(program: Command): void {
       .command('verify')
       .description('check the rows of a store against the rules of the engine; the engine may run'),
     ['perdure verify', 'perdure verify --store postgres://engine@db/perdure --json | jq -r .check'],
-    async (session, store) => {
+    async (context, store) => {
       let count = 0
       for await (const violation of verifyStore(store)) {
         const { check, subject, message } = violation
-        await show(session, violation, () => [plain(`${check} ${subject} ${message}`)])
+        await show(context, violation, () => [plain(`${check} ${subject} ${message}`)])
         count++
       }
-      if (count === 0 && !session.json) await session.terminal.out('no violations')
+      if (count === 0 && !context.json) await context.terminal.out('no violations')
       return count === 0 ? EXIT.ok : EXIT.refused
     },
   )
@@ -81,8 +81,8 @@ interface MoveOptions {
 }
 
 /** Prints a line for each table when it is found equal on both sides, and for each violation that came with the source. */
-async function moveWhole(session: LocalSession<MoveOptions>): Promise<undefined> {
-  const { terminal, options, json } = session
+async function moveWhole(context: LocalContext<MoveOptions>): Promise<undefined> {
+  const { terminal, options, json } = context
   let rows = 0
   let saidAt = performance.now()
   for await (const progress of moveStore(options, options)) {
@@ -90,7 +90,7 @@ async function moveWhole(session: LocalSession<MoveOptions>): Promise<undefined>
       if (performance.now() - saidAt < SAY_EVERY_MS) continue
       saidAt = performance.now()
       terminal.say(`copied ${progress.rows} rows of ${progress.table}`)
-    } else await show(session, progress, () => [lineOf(progress)])
+    } else await show(context, progress, () => [lineOf(progress)])
     if (progress.step === 'compared') rows += progress.rows
   }
   if (!json) await terminal.out(`moved ${rows} rows: set ENGINE_STORE to the new store before you start an engine`)

@@ -2,9 +2,9 @@
 
 import type { Namespace } from '@perdure/engine'
 import type { Command } from 'commander'
-import { group, list, show } from '../command-line/session.ts'
+import { group, list, show } from '../command-line/commands.ts'
 import type { Column } from '../output/table.ts'
-import { adminCommand, timestamp } from './session.ts'
+import { adminCommand, timestamp } from './commands.ts'
 
 /** Adds `perdure namespaces` to the program. */
 export function namespaceCommands(program: Command): void {
@@ -16,8 +16,8 @@ export function namespaceCommands(program: Command): void {
   adminCommand(
     namespaces.command('list').description('list the namespaces of the store'),
     ['perdure namespaces list', 'perdure namespaces list --store sqlite:./data/engine.db --json'],
-    async (session, administration) =>
-      list(session, (await administration.namespaces()).map(shown), COLUMNS, {
+    async (context, administration) =>
+      list(context, (await administration.namespaces()).map(shown), COLUMNS, {
         none: 'no namespaces in this store yet',
       }),
   )
@@ -27,18 +27,18 @@ export function namespaceCommands(program: Command): void {
       .command('suspend <name>')
       .description('start no new runs in a namespace; a running engine follows within 2 s'),
     ['perdure namespaces suspend shop'],
-    async (session, administration, name = '') => {
+    async (context, administration, name = '') => {
       const suspended = await administration.suspend(name)
-      return show(session, shown(suspended), () => [`suspended ${suspended.name}`])
+      return show(context, shown(suspended), () => [`suspended ${suspended.name}`])
     },
   )
 
   adminCommand(
     namespaces.command('resume <name>').description('start runs in a suspended namespace again'),
     ['perdure namespaces resume shop'],
-    async (session, administration, name = '') => {
+    async (context, administration, name = '') => {
       const resumed = await administration.resume(name)
-      return show(session, shown(resumed), () => [`resumed ${resumed.name}`])
+      return show(context, shown(resumed), () => [`resumed ${resumed.name}`])
     },
   )
 }

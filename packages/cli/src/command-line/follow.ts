@@ -4,14 +4,14 @@ import type { Run, TimelineFrame } from '@perdure/protocol'
 import { errorHead } from '../output/errors.ts'
 import { jsonLine, plain, prettyJson } from '../output/text.ts'
 import { frameLines } from '../output/timeline.ts'
+import type { EngineContext } from './commands.ts'
 import { EXIT } from './exit.ts'
 import { UsageError } from './flags.ts'
 import type { WaitOptions } from './options.ts'
-import type { Session } from './session.ts'
 
 /** Calls `onFrame` for each frame of the timeline; resolves with the run after its end. */
 async function followRun(
-  { client, signal }: Session<unknown>,
+  { client, signal }: EngineContext<unknown>,
   id: string,
   onFrame: (frame: TimelineFrame) => Promise<void>,
 ): Promise<Run> {
@@ -20,9 +20,9 @@ async function followRun(
 }
 
 /** The same to the end of the last run, if the run continues as others. */
-async function followChain(...[session, id, onFrame]: Parameters<typeof followRun>): Promise<Run> {
-  let run = await followRun(session, id, onFrame)
-  while (run.continuedAs !== undefined) run = await followRun(session, run.continuedAs, onFrame)
+async function followChain(...[context, id, onFrame]: Parameters<typeof followRun>): Promise<Run> {
+  let run = await followRun(context, id, onFrame)
+  while (run.continuedAs !== undefined) run = await followRun(context, run.continuedAs, onFrame)
   return run
 }
 
@@ -34,9 +34,9 @@ export function checkWait({ wait, timeout }: WaitOptions & { wait?: true }): voi
 /**
  * Waits for runs in sequence and prints each timeline; with `--json`, each run after its end. Returns the exit code.
  */
-export async function waitForRuns(session: Session<WaitOptions>, ids: readonly string[]): Promise<number> {
-  const { terminal, json } = session
-  const limited = limit(session)
+export async function waitForRuns(context: EngineContext<WaitOptions>, ids: readonly string[]): Promise<number> {
+  const { terminal, json } = context
+  const limited = limit(context)
   let code: number = EXIT.ok
   for (const id of ids) {
     const lineOf = frameLines(terminal.paint)
@@ -45,39 +45,39 @@ export async function waitForRuns(session: Session<WaitOptions>, ids: readonly s
         if (!json) await terminal.out(lineOf(frame))
       }),
     )
-    if (json) await terminal.out(jsonLine(run ?? (await session.client.getRun({ id }, session))))
-    if (run === undefined) return sayTimeout(session, id)
-    if (!json) await showEnd(session, run)
+    if (json) await terminal.out(jsonLine(run ?? (await context.client.getRun({ id }, context))))
+    if (run === undefined) return sayTimeout(context, id)
+    if (!json) await showEnd(context, run)
     if (run.status !== 'succeeded') code = EXIT.refused
   }
   return code
 }
 
 /** Prints the timeline of one run as it arrives; with `--json`, its frames. Returns the exit code. */
-export async function watchRun(session: Session<WaitOptions>, id: string): Promise<number> {
-  const { terminal, json } = session
-  const limited = limit(session)
+export async function watchRun(context: EngineContext<WaitOptions>, id: string): Promise<number> {
+  const { terminal, json } = context
+  const limited = limit(context)
   if (!json) {
-    const { workflow, app, createdAt } = await session.client.getRun({ id }, session)
+    const { workflow, app, createdAt } = await context.client.getRun({ id }, context)
     await terminal.out(terminal.paint('dim', plain(`${id}  ${app}/${workflow}  created ${createdAt}`)))
   }
   const lineOf = frameLines(terminal.paint)
   const run = await untilTimeout(limited, () =>
     followRun(limited, id, frame => terminal.out(json ? jsonLine(frame) : lineOf(frame))),
   )
-  if (run === undefined) return sayTimeout(session, id)
-  if (!json) await showEnd(session, run)
+  if (run === undefined) return sayTimeout(context, id)
+  if (!json) await showEnd(context, run)
   return run.status === 'succeeded' ? EXIT.ok : EXIT.refused
 }
 
-/** The session with a signal that the timeout aborts too. */
+/** The context with a signal that the timeout aborts too. */
 export function limit<Options extends WaitOptions>(
-  session: Session<Options>,
-): Session<Options> & { deadline?: AbortSignal } {
-  const { timeout } = session.options
-  if (timeout === undefined) return session
+  context: EngineContext<Options>,
+): EngineContext<Options> & { deadline?: AbortSignal } {
+  const { timeout } = context.options
+  if (timeout === undefined) return context
   const deadline = AbortSignal.timeout(timeout)
-  return { ...session, deadline, signal: AbortSignal.any([session.signal, deadline]) }
+  return { ...context, deadline, signal: AbortSignal.any([context.signal, deadline]) }
 }
 
 /** The result of `follow`, such as the run after its end; undefined when the deadline came first. */
@@ -94,7 +94,7 @@ export async function untilTimeout<Result>(
 }
 
 /** Says what the run waits for. */
-export async function sayTimeout({ client, terminal, signal }: Session<unknown>, id: string): Promise<number> {
+export async function sayTimeout({ client, terminal, signal }: EngineContext<unknown>, id: string): Promise<number> {
   const { status, sentence } = await client.explainRun({ id }, { signal })
   terminal.say(`${id} is still ${status}: ${sentence}`)
   return EXIT.timedOut
@@ -102,7 +102,7 @@ export async function sayTimeout({ client, terminal, signal }: Session<unknown>,
 
 /** Prints the result of a run, or its error. */
 async function showEnd(
-  { terminal }: Session<unknown>,
+  { terminal }: EngineContext<unknown>,
   { id, app, workflow, status, error, result }: Run,
 ): Promise<void> {
   if (status !== 'succeeded') {

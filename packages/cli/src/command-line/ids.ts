@@ -2,8 +2,8 @@
 
 import { ApiError } from '@perdure/client'
 import { plain } from '../output/text.ts'
+import type { EngineContext } from './commands.ts'
 import { UsageError } from './flags.ts'
-import type { Session } from './session.ts'
 
 const WHOLE = /^[a-z]{3}_[0-9A-Z]{26}$/
 const KIND = /^(run|evt|dlv|whe|whr)_/
@@ -19,11 +19,11 @@ const NAMED = 3
  * The one id that begins with `given`; `given` itself if it is whole or nothing begins so: then the engine refuses it. Throws a
  * UsageError when several ids begin so.
  */
-export async function wholeId(session: Session<unknown>, given: string): Promise<string> {
+export async function wholeId(context: EngineContext<unknown>, given: string): Promise<string> {
   const kind = KIND.exec(given)?.[1] as Kind | undefined
   if (kind === undefined || WHOLE.test(given)) return given
-  if (kind === 'run' && (await isRun(session, given))) return given
-  return onlyId(given, begunBy(session, kind, given))
+  if (kind === 'run' && (await isRun(context, given))) return given
+  return onlyId(given, begunBy(context, kind, given))
 }
 
 /** The one of `ids`, which all begin with `given`; `given` itself if it is among them or there is none. */
@@ -40,7 +40,7 @@ export async function onlyId(given: string, ids: AsyncIterable<string> | Iterabl
 }
 
 /** A caller may have chosen the id of a run, so that a short one can be whole. */
-async function isRun({ client, signal }: Session<unknown>, id: string): Promise<boolean> {
+async function isRun({ client, signal }: EngineContext<unknown>, id: string): Promise<boolean> {
   try {
     await client.getRun({ id }, { signal })
     return true
@@ -51,9 +51,9 @@ async function isRun({ client, signal }: Session<unknown>, id: string): Promise<
 }
 
 /** The ids that begin with `given`. */
-async function* begunBy(session: Session<unknown>, kind: Kind, given: string): AsyncGenerator<string> {
+async function* begunBy(context: EngineContext<unknown>, kind: Kind, given: string): AsyncGenerator<string> {
   let looked = 0
-  for await (const { id } of listOf(session, kind, given)) {
+  for await (const { id } of listOf(context, kind, given)) {
     if (id.startsWith(given)) yield id
     if (kind !== 'evt' && kind !== 'dlv') continue
     // Ids sort by time, and these lists are sorted by time, newest first: no id below `given` is followed by one that begins so.
@@ -64,7 +64,7 @@ async function* begunBy(session: Session<unknown>, kind: Kind, given: string): A
 }
 
 async function* listOf(
-  { client, signal }: Session<unknown>,
+  { client, signal }: EngineContext<unknown>,
   kind: Kind,
   given: string,
 ): AsyncGenerator<{ id: string }> {

@@ -6,11 +6,11 @@ import { type OperationId, ROUTES } from '@perdure/client/internal'
 import type { Command, Option } from 'commander'
 import type { Column } from '../output/table.ts'
 import { plain } from '../output/text.ts'
+import { type EngineContext, type EngineOptions, engineCommand, list, show } from './commands.ts'
 import { EXIT } from './exit.ts'
 import { UsageError } from './flags.ts'
 import { wholeId } from './ids.ts'
 import { type OptionSettings, type ParameterOf, parametersOf, queryOf } from './parameters.ts'
-import { type EngineOptions, engineCommand, list, type Session, show } from './session.ts'
 
 type Paged = keyof Client['pages']
 type Input<Id extends OperationId> = NonNullable<Parameters<Client[Id]>[0]>
@@ -36,15 +36,15 @@ interface OperationCommand<Id extends OperationId, Options> extends OptionSettin
   more?: readonly Option[]
   /** Arguments after those of the path, which `body` gets. */
   moreArguments?: readonly string[]
-  body?(session: Session<Options & EngineOptions>, ...given: string[]): Body<Id> | Promise<Body<Id>>
+  body?(context: EngineContext<Options & EngineOptions>, ...given: string[]): Body<Id> | Promise<Body<Id>>
   /** Throws a UsageError for a body that the engine would refuse, by what it reads from the engine. Called before the call. */
-  check?(session: Session<Options & EngineOptions>, path: Path<Id>, body: Body<Id>): Promise<void>
+  check?(context: EngineContext<Options & EngineOptions>, path: Path<Id>, body: Body<Id>): Promise<void>
   /** The question to the user before the call, which `--yes` answers. */
   confirm?(path: Path<Id>): string
 }
 
 type Print<Id extends OperationId, Options> = (
-  session: Session<Options & EngineOptions>,
+  context: EngineContext<Options & EngineOptions>,
   reply: Reply<Id>,
   path: Path<Id>,
 ) => Promise<number | undefined>
@@ -63,14 +63,14 @@ export function operationCommand<Id extends OperationId, Options = object>(
   const command = parent.command(usage).description(description)
   for (const option of [...parameters.map(({ option }) => option), ...more]) command.addOption(option)
   if (confirm) command.option('-y, --yes', 'do not ask for confirmation')
-  return engineCommand<Options & EngineOptions>(command, examples, async (session, ...given) => {
+  return engineCommand<Options & EngineOptions>(command, examples, async (context, ...given) => {
     // The body comes first: what it refuses, it refuses without a request.
-    const input = body && { body: await body(session, ...given.slice(names.length)) }
-    const path = await pathOf<Id>(session, operation, given, names)
-    if (input) await check?.(session, path, input.body)
-    if (confirm && !(await isWanted(session as Session<{ yes?: true }>, confirm(path)))) return EXIT.refused
-    const query = await queryOf(session, parameters)
-    return print(session, await call(session, operation, { ...path, ...query, ...input }), path)
+    const input = body && { body: await body(context, ...given.slice(names.length)) }
+    const path = await pathOf<Id>(context, operation, given, names)
+    if (input) await check?.(context, path, input.body)
+    if (confirm && !(await isWanted(context as EngineContext<{ yes?: true }>, confirm(path)))) return EXIT.refused
+    const query = await queryOf(context, parameters)
+    return print(context, await call(context, operation, { ...path, ...query, ...input }), path)
   })
 }
 
@@ -85,8 +85,8 @@ export function listCommand<Id extends OperationId>(
   },
 ): Command {
   const { columns, none } = settings
-  return operationCommand(parent, name, settings, (session, rows) =>
-    list(session, rows as AsyncIterable<Row<Id>>, columns, { limit: session.options.limit, none }),
+  return operationCommand(parent, name, settings, (context, rows) =>
+    list(context, rows as AsyncIterable<Row<Id>>, columns, { limit: context.options.limit, none }),
   )
 }
 
@@ -95,11 +95,11 @@ export function showCommand<Id extends OperationId, Options = object>(
   parent: Command,
   name: string,
   settings: OperationCommand<Id, Options> & {
-    lines(reply: Reply<Id>, session: Session<Options & EngineOptions>): readonly string[]
+    lines(reply: Reply<Id>, context: EngineContext<Options & EngineOptions>): readonly string[]
   },
 ): Command {
-  return operationCommand(parent, name, settings, (session, reply) =>
-    show(session, reply, () => settings.lines(reply, session)),
+  return operationCommand(parent, name, settings, (context, reply) =>
+    show(context, reply, () => settings.lines(reply, context)),
   )
 }
 
@@ -114,14 +114,14 @@ export function doneCommand<Id extends OperationId>(
   },
 ): Command {
   const { done, line } = settings
-  return operationCommand(parent, name, settings, (session, _, path) =>
-    show(session, { ...path, [done]: true }, () => [plain(line(path))]),
+  return operationCommand(parent, name, settings, (context, _, path) =>
+    show(context, { ...path, [done]: true }, () => [plain(line(path))]),
   )
 }
 
 /** Calls an operation whose input was made of its own parameters. */
 async function call<Id extends OperationId>(
-  { client, signal }: Session<unknown>,
+  { client, signal }: EngineContext<unknown>,
   operation: Id,
   input: object,
 ): Promise<Reply<Id>> {
@@ -134,7 +134,7 @@ async function call<Id extends OperationId>(
 const COMPLETED = /^\S+ \/(runs|events|webhook-\w+)\/\{id\}/
 
 async function pathOf<Id extends OperationId>(
-  session: Session<unknown>,
+  context: EngineContext<unknown>,
   operation: Id,
   given: readonly string[],
   names: readonly string[],
@@ -143,12 +143,12 @@ async function pathOf<Id extends OperationId>(
   const entries = names.map(async (name, i) => {
     // A URL of the engine stands for its last part.
     const text = (given[i] ?? '').replace(/^https?:.*\//, '')
-    return [name, isCompleted && name === 'id' ? await wholeId(session, text) : text] as const
+    return [name, isCompleted && name === 'id' ? await wholeId(context, text) : text] as const
   })
   return Object.fromEntries(await Promise.all(entries)) as Path<Id>
 }
 
-async function isWanted({ options, terminal }: Session<{ yes?: true }>, question: string): Promise<boolean> {
+async function isWanted({ options, terminal }: EngineContext<{ yes?: true }>, question: string): Promise<boolean> {
   if (options.yes) return true
   if (!terminal.interactive) throw new UsageError('without a terminal to confirm on, give --yes')
   return terminal.confirm(question)

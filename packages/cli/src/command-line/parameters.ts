@@ -2,9 +2,9 @@
 
 import { type Queries, type QueryParam, type QueryParams, queries } from '@perdure/protocol/queries'
 import { Option } from 'commander'
+import type { EngineContext } from './commands.ts'
 import { wholeId } from './ids.ts'
 import { attributeTexts, listOf, namesOf, time, wholeNumber } from './options.ts'
-import type { Session } from './session.ts'
 
 /** A query parameter, and the option in which the user gives it. */
 export interface Parameter {
@@ -65,29 +65,29 @@ export function parametersOf<Id extends string>(
 
 /** The query that the options of the command line make. Beginnings of ids are completed. */
 export async function queryOf(
-  session: Session<object>,
+  context: EngineContext<object>,
   parameters: readonly Parameter[],
 ): Promise<Record<string, unknown>> {
   const values = parameters.map(async ({ name, param, option }) => [
     name,
-    await sentOf(session, { name, param, option }),
+    await sentOf(context, { name, param, option }),
   ])
   return Object.fromEntries(await Promise.all(values))
 }
 
 /** The value of an option on the command line; undefined when it is not there. */
-export const givenOf = ({ options }: Session<object>, { option }: Parameter): unknown =>
+export const givenOf = ({ options }: EngineContext<object>, { option }: Parameter): unknown =>
   (options as Record<string, unknown>)[option.attributeName()]
 
-async function sentOf(session: Session<object>, parameter: Parameter): Promise<unknown> {
+async function sentOf(context: EngineContext<object>, parameter: Parameter): Promise<unknown> {
   const { name, param } = parameter
-  const given = givenOf(session, parameter)
+  const given = givenOf(context, parameter)
   if (given === undefined || !isId(name, param)) {
     return param.kind === 'integer' && typeof given === 'number' ? Math.min(given, param.maximum) : given
   }
   return Array.isArray(given)
-    ? Promise.all(given.map((id: string) => wholeId(session, id)))
-    : wholeId(session, given as string)
+    ? Promise.all(given.map((id: string) => wholeId(context, id)))
+    : wholeId(context, given as string)
 }
 
 const isId = (name: string, param: QueryParam) => name.endsWith('Id') || 'ofRun' in param

@@ -1,8 +1,8 @@
 // `perdure buffers`: list the events that debounce and batch collect, and start their run at once.
 
 import type { Command } from 'commander'
+import { group } from '../command-line/commands.ts'
 import { listCommand, showCommand } from '../command-line/operation.ts'
-import { group } from '../command-line/session.ts'
 
 /** Adds `perdure buffers` to the program. */
 export function buffersCommands(program: Command): void {

@@ -3,8 +3,8 @@
 
 import type { BulkDetail } from '@perdure/protocol'
 import type { Command } from 'commander'
+import { type EngineContext, group, show } from '../command-line/commands.ts'
 import { listCommand, operationCommand, showCommand } from '../command-line/operation.ts'
-import { group, type Session, show } from '../command-line/session.ts'
 import { jobText } from '../output/job.ts'
 import { type Column, table } from '../output/table.ts'
 
@@ -43,11 +43,11 @@ export function bulkCommands(program: Command): void {
       examples: ['perdure bulk get blk_01K...', 'perdure bulk get blk_01K... --outcome failed --json | jq .results'],
       rows: 'results',
     },
-    async (session: Session<GetOptions>, first) => {
-      const { results, ...job } = await withResults(session, first)
-      return show(session, { ...job, results }, () => [
+    async (context: EngineContext<GetOptions>, first) => {
+      const { results, ...job } = await withResults(context, first)
+      return show(context, { ...job, results }, () => [
         jobText(job),
-        ...(results.length === 0 ? [] : table(results, RESULTS, session.terminal)),
+        ...(results.length === 0 ? [] : table(results, RESULTS, context.terminal)),
       ])
     },
   )
@@ -65,7 +65,10 @@ interface GetOptions {
 }
 
 /** The job, with pages after the first until there are as many results as wanted. */
-async function withResults({ client, options, signal }: Session<GetOptions>, first: BulkDetail): Promise<BulkDetail> {
+async function withResults(
+  { client, options, signal }: EngineContext<GetOptions>,
+  first: BulkDetail,
+): Promise<BulkDetail> {
   const { outcome, limit } = options
   const { id } = first
   let page = first

@@ -2,8 +2,8 @@
 
 import { spawn } from 'node:child_process'
 import { type Command, Option } from 'commander'
+import { type EngineOptions, engineCommand, show } from '../command-line/commands.ts'
 import { consoleUrl } from '../command-line/console-url.ts'
-import { type EngineOptions, engineCommand, show } from '../command-line/session.ts'
 
 interface ConsoleOptions extends EngineOptions {
   kind: 'read' | 'secret'
@@ -19,15 +19,15 @@ export function consoleCommand(program: Command): void {
       .addOption(new Option('--kind <kind>', 'what the session may do').choices(['read', 'secret']).default('read'))
       .option('--no-browser', 'print the address only'),
     ['perdure console', 'perdure console --no-browser --api-key pdk_secret_...'],
-    async session => {
-      const { client, options, json } = session
-      const { open } = await client.whoami({}, session)
+    async context => {
+      const { client, options, json } = context
+      const { open } = await client.whoami({}, context)
       const home = consoleUrl(options.url)
       // Without keys there is nothing to sign in to, and no key that could make a code.
-      const made = open ? undefined : await client.makeSessionCode({ body: { kind: options.kind } }, session)
+      const made = open ? undefined : await client.makeSessionCode({ body: { kind: options.kind } }, context)
       const url = made === undefined ? home : `${home}#code=${made.code}`
       const isOpened = !json && options.browser && (await openBrowser(url))
-      await show(session, { url, ...(made && { expiresAt: made.expiresAt }) }, () =>
+      await show(context, { url, ...(made && { expiresAt: made.expiresAt }) }, () =>
         isOpened ? [`opened ${home}`] : [url],
       )
       return undefined

@@ -2,8 +2,8 @@
 
 import type { PastDefinition } from '@perdure/protocol'
 import type { Command } from 'commander'
+import { list } from '../command-line/commands.ts'
 import { operationCommand } from '../command-line/operation.ts'
-import { list } from '../command-line/session.ts'
 import type { Column } from '../output/table.ts'
 
 /** A definition, with the names of what it changed in the one before. */
@@ -26,10 +26,10 @@ export function definitionsCommand(workflows: Command): void {
       rows: 'definitions',
       limit: 50,
     },
-    async (session, definitions) => {
-      const { limit } = session.options
-      if (session.json) return list(session, definitions, [], { limit })
-      return list(session, withChanges(definitions), COLUMNS, { limit })
+    async (context, definitions) => {
+      const { limit } = context.options
+      if (context.json) return list(context, definitions, [], { limit })
+      return list(context, withChanges(definitions), COLUMNS, { limit })
     },
   )
 }

@@ -2,8 +2,8 @@
 
 import type { Engine } from '@perdure/protocol'
 import type { Command } from 'commander'
+import { group } from '../command-line/commands.ts'
 import { listCommand, showCommand } from '../command-line/operation.ts'
-import { group } from '../command-line/session.ts'
 
 /** Adds `perdure engines` and `perdure engine` to the program. */
 export function enginesCommand(program: Command): void {

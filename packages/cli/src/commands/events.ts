@@ -2,12 +2,12 @@
 
 import { cutText, type Duration, type EventRecord, type SendEventReply } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
+import { type EngineContext, type EngineOptions, group, show, stream } from '../command-line/commands.ts'
 import { pageUrl } from '../command-line/console-url.ts'
 import { EXIT } from '../command-line/exit.ts'
 import { checkWait, waitForRuns } from '../command-line/follow.ts'
 import { listCommand, operationCommand, showCommand } from '../command-line/operation.ts'
 import { attributesOf, attributesOption, jsonOption, timeoutOption, type WaitOptions } from '../command-line/options.ts'
-import { type EngineOptions, group, type Session, show, stream } from '../command-line/session.ts'
 import { details } from '../output/details.ts'
 import { stringifyDigits } from '../output/digits.ts'
 import { effectText, startText } from '../output/effects.ts'
@@ -92,8 +92,8 @@ export function eventsCommands(program: Command): void {
       description: 'follow events as they arrive, until interrupted',
       examples: ['perdure events tail', 'perdure events tail --json | jq -c .data'],
     },
-    (session, frames) =>
-      stream(session, frames, (frame, paint) =>
+    (context, frames) =>
+      stream(context, frames, (frame, paint) =>
         frame.kind === 'gap' ? gapLine(frame, paint) : eventLine(frame, paint),
       ),
   )
@@ -132,20 +132,20 @@ function sendCommand(events: Command): void {
   )
 }
 
-async function eventOf({ options, terminal }: Session<SendOptions>, name = '') {
+async function eventOf({ options, terminal }: EngineContext<SendOptions>, name = '') {
   checkWait(options)
   const { data, app, dedupeId, runner, targetApp, at, delay, attribute } = options
   const payload = data === undefined ? {} : { data: await jsonOption('--data', data, terminal) }
   return { name, app, dedupeId, runner, targetApp, at, delay, attributes: attributesOf(attribute), ...payload }
 }
 
-async function sent(session: Session<SendOptions>, reply: SendEventReply): Promise<number | undefined> {
-  const { terminal, options } = session
-  await show(session, reply, () => outcome(reply))
+async function sent(context: EngineContext<SendOptions>, reply: SendEventReply): Promise<number | undefined> {
+  const { terminal, options } = context
+  await show(context, reply, () => outcome(reply))
   for (const warning of reply.warnings ?? []) terminal.say(`warning: ${warning}`)
   if (!options.wait) return undefined
   const started = (reply.triggered ?? []).flatMap(({ runId }) => (runId === undefined ? [] : [runId]))
-  if (started.length > 0) return waitForRuns(session, started)
+  if (started.length > 0) return waitForRuns(context, started)
   terminal.say('there is no run to wait for')
   return EXIT.refused
 }
@@ -175,7 +175,7 @@ function repeatText({ eventId, runId }: SendEventReply): string {
 const EXCERPT_CHARS = 80
 const excerpt = (text: string) => cutText(text, EXCERPT_CHARS, '…')
 
-function eventDetails(event: EventRecord, { options, terminal }: Session<EngineOptions>): string[] {
+function eventDetails(event: EventRecord, { options, terminal }: EngineContext<EngineOptions>): string[] {
   return details(
     {
       lines: [

@@ -3,9 +3,9 @@
 
 import type { LimitStatus, WorkflowDefinition, WorkflowLimits } from '@perdure/protocol'
 import type { Command } from 'commander'
+import { list } from '../command-line/commands.ts'
 import { UsageError } from '../command-line/flags.ts'
 import { operationCommand, showCommand } from '../command-line/operation.ts'
-import { list } from '../command-line/session.ts'
 import type { Column } from '../output/table.ts'
 
 /** Adds `perdure limits` to the program. */
@@ -27,12 +27,12 @@ export function limitsCommand(program: Command): void {
       rows: 'limits',
       texts: { kind: 'only limits of this kind, singletons, or limits that steps share' },
     },
-    async (session, limits) => {
+    async (context, limits) => {
       const turns = limits.filter(isOfSteps)
-      if (turns.length > 0) return list(session, turns, TURN_COLUMNS)
+      if (turns.length > 0) return list(context, turns, TURN_COLUMNS)
       const singletons = limits.filter(isSingleton)
-      if (singletons.length > 0) return list(session, singletons, SINGLETON_COLUMNS)
-      return list(session, limits as Limit[], COLUMNS)
+      if (singletons.length > 0) return list(context, singletons, SINGLETON_COLUMNS)
+      return list(context, limits as Limit[], COLUMNS)
     },
   )
 }
@@ -87,7 +87,7 @@ export function limitCommands(workflows: Command): void {
       'perdure workflows limits shop process-order concurrency=none throttle=0',
     ],
     moreArguments: ['limit...'],
-    body: (_session, ...given) => Object.fromEntries(given.flat().map(limitOf)) as WorkflowLimits,
+    body: (_context, ...given) => Object.fromEntries(given.flat().map(limitOf)) as WorkflowLimits,
     lines: shown,
   })
   showCommand(workflows, 'reset-limits', {

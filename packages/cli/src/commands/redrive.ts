@@ -1,10 +1,10 @@
 // `perdure events redrive`: starts a workflow with an event of the log, or with all events of a name.
 
 import type { Command } from 'commander'
+import { type EngineContext, engineCommand, show } from '../command-line/commands.ts'
 import { UsageError } from '../command-line/flags.ts'
 import { wholeId } from '../command-line/ids.ts'
 import { parametersOf } from '../command-line/parameters.ts'
-import { engineCommand, type Session, show } from '../command-line/session.ts'
 import { plain } from '../output/text.ts'
 
 interface RedriveOptions {
@@ -41,23 +41,23 @@ export function redriveCommand(events: Command): void {
   )
 }
 
-async function redrive(session: Session<RedriveOptions>, given?: string): Promise<undefined> {
-  const { client, options } = session
+async function redrive(context: EngineContext<RedriveOptions>, given?: string): Promise<undefined> {
+  const { client, options } = context
   const { workflow, app, name, since, until, dryRun } = options
   if ((given === undefined) === (name === undefined))
     throw new UsageError('give the id of an event or --name, and not both')
   if (given !== undefined) {
     if (since ?? until ?? dryRun) throw new UsageError('--since, --until and --dry-run need --name')
-    const run = await client.redriveEvent({ id: await wholeId(session, given), body: { workflow, app } }, session)
-    return show(session, run, () => [plain(`${run.id}  ${run.app}/${run.workflow}  ${run.status}`)])
+    const run = await client.redriveEvent({ id: await wholeId(context, given), body: { workflow, app } }, context)
+    return show(context, run, () => [plain(`${run.id}  ${run.app}/${run.workflow}  ${run.status}`)])
   }
   if (since === undefined)
     throw new UsageError('give --since: without it all events of the log would start the workflow')
   const body = { name: name as string, workflow, app, since, until, dryRun }
-  const { capped, ...counts } = await client.redriveEvents({ body }, session)
+  const { capped, ...counts } = await client.redriveEvents({ body }, context)
   const { matched, started, skipped, failed } = counts
   const verb = dryRun ? 'would be started' : 'started'
-  return show(session, { ...counts, capped }, () => [
+  return show(context, { ...counts, capped }, () => [
     `${matched} events, ${started} runs ${verb}, ${skipped} skipped, ${failed} failed`,
     ...(capped ? ['more events remain: repeat the command'] : []),
   ])

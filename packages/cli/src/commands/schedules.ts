@@ -2,9 +2,9 @@
 
 import { CATCH_UPS, type Duration, type ScheduleEntry } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
+import { type EngineContext, group } from '../command-line/commands.ts'
 import { doneCommand, listCommand, showCommand } from '../command-line/operation.ts'
 import { jsonOption } from '../command-line/options.ts'
-import { group, type Session } from '../command-line/session.ts'
 import { plain } from '../output/text.ts'
 import { relative, withAge } from '../output/time.ts'
 
@@ -91,7 +91,7 @@ function putCommand(schedules: Command): void {
       new Option('--if-absent', 'replace no schedule that has the id'),
       new Option('--dry-run', 'show when it would fire, and store nothing'),
     ],
-    body: async ({ options, terminal }: Session<PutOptions>, name = '') => {
+    body: async ({ options, terminal }: EngineContext<PutOptions>, name = '') => {
       const { data, app, cron, every, timezone, startsAt, endsAt, catchUp, ifAbsent, dryRun } = options
       const payload = data === undefined ? {} : { data: await jsonOption('--data', data, terminal) }
       const event = { name, app, ...payload }

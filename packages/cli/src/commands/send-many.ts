@@ -2,10 +2,10 @@
 
 import { EVENTS_OF_BATCH_MAX, type SendEvent } from '@perdure/protocol'
 import type { Command } from 'commander'
+import { type EngineContext, engineCommand } from '../command-line/commands.ts'
 import { EXIT } from '../command-line/exit.ts'
 import { UsageError } from '../command-line/flags.ts'
 import { textOption } from '../command-line/options.ts'
-import { engineCommand, type Session } from '../command-line/session.ts'
 import { parseDigits, stringifyDigits } from '../output/digits.ts'
 import { jsonLine, plain } from '../output/text.ts'
 
@@ -28,13 +28,13 @@ export function sendManyCommand(events: Command): void {
 }
 
 /** Writes a line for each event that was refused; with `--json` a line for each event. Exits with 1 if one was refused. */
-async function sendMany(session: Session<object>, given = ''): Promise<number> {
-  const { client, terminal, json } = session
+async function sendMany(context: EngineContext<object>, given = ''): Promise<number> {
+  const { client, terminal, json } = context
   const events = eventsOf(await textOption('events', given, terminal))
   let sent = 0
   let refused = 0
   for (const body of requests(events)) {
-    for (const reply of await client.sendEvents({ body }, session)) {
+    for (const reply of await client.sendEvents({ body }, context)) {
       const { error } = reply
       if (json) await terminal.out(jsonLine(reply))
       else if (error) terminal.say(plain(`event ${sent + refused + 1}: ${error.message} (${error.code})`))

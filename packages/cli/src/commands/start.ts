@@ -3,11 +3,11 @@
 import type { inputFaults } from '@perdure/engine'
 import { IF_RUNNING, type IfRunning, type StartedRun, type StartPreview } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
+import { type EngineContext, show } from '../command-line/commands.ts'
 import { UsageError } from '../command-line/flags.ts'
 import { checkWait, waitForRuns } from '../command-line/follow.ts'
 import { operationCommand } from '../command-line/operation.ts'
 import { attributesOf, attributesOption, jsonOption, timeoutOption, type WaitOptions } from '../command-line/options.ts'
-import { type Session, show } from '../command-line/session.ts'
 import { stringifyDigits } from '../output/digits.ts'
 import { TOKEN_TEXT, tokenLines } from '../output/run-token.ts'
 import { plain } from '../output/text.ts'
@@ -55,7 +55,7 @@ export function startCommand(workflows: Command): void {
   )
 }
 
-async function bodyOf({ options, terminal }: Session<StartOptions>) {
+async function bodyOf({ options, terminal }: EngineContext<StartOptions>) {
   checkWait(options)
   const { input, runId, key, ifRunning, attribute, dryRun } = options
   const given = input === undefined ? {} : { input: await jsonOption('--input', input, terminal) }
@@ -64,7 +64,7 @@ async function bodyOf({ options, terminal }: Session<StartOptions>) {
 
 /** Throws with all faults of an input that the schema of the workflow refuses, as the engine would, before anything is sent. */
 async function checkInput(
-  { client, signal }: Session<StartOptions>,
+  { client, signal }: EngineContext<StartOptions>,
   { app, name }: { app: string; name: string },
   { input }: { input?: unknown },
 ): Promise<void> {
@@ -76,14 +76,14 @@ async function checkInput(
   if (faults.length > 0) throw new UsageError(faults.join('; '))
 }
 
-async function started(session: Session<StartOptions>, run: StartedRun): Promise<number | undefined> {
-  const { runId, dryRun, wait } = session.options
+async function started(context: EngineContext<StartOptions>, run: StartedRun): Promise<number | undefined> {
+  const { runId, dryRun, wait } = context.options
   if (!dryRun) {
-    await show(session, run, () => [
+    await show(context, run, () => [
       plain(`${run.id}  ${run.app}/${run.workflow}  ${run.status}${run.existing ? '  (already exists)' : ''}`),
       ...tokenLines(run),
     ])
-    return wait ? waitForRuns(session, [run.id]) : undefined
+    return wait ? waitForRuns(context, [run.id]) : undefined
   }
   // A dry run has a reply of its own.
   const { outcome, paused, run: earlier, liveRunId } = run as unknown as StartPreview
@@ -92,5 +92,5 @@ async function started(session: Session<StartOptions>, run: StartedRun): Promise
     repeat: `${earlier?.id ?? runId} already exists`,
     skipped: `the start would be refused: ${liveRunId} is live`,
   }[outcome]
-  return show(session, run, () => [plain(`${what}${paused ? ', and wait until the workflow is resumed' : ''}`)])
+  return show(context, run, () => [plain(`${what}${paused ? ', and wait until the workflow is resumed' : ''}`)])
 }

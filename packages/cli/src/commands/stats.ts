@@ -2,8 +2,8 @@
 
 import type { RunFacets, StepStats, WorkflowStats } from '@perdure/protocol'
 import type { Command } from 'commander'
+import { group, list } from '../command-line/commands.ts'
 import { listCommand, operationCommand, showCommand } from '../command-line/operation.ts'
-import { group, list } from '../command-line/session.ts'
 import { type Column, table } from '../output/table.ts'
 import { relative } from '../output/time.ts'
 
@@ -40,7 +40,7 @@ export function statsCommands(program: Command): void {
       examples: ['perdure stats steps --workflow process-order'],
       only: ['app', 'workflow', 'since'],
     },
-    (session, found) => list(session, found.flatMap(stepsOf), STEP_COLUMNS),
+    (context, found) => list(context, found.flatMap(stepsOf), STEP_COLUMNS),
   )
   listCommand(stats, 'series', {
     operation: 'getRunSeries',

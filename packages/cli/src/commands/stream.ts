@@ -2,8 +2,8 @@
 
 import type { BulkFrame, DeliveryFrame, RunStreamFrame, StreamFrame } from '@perdure/protocol'
 import type { Command } from 'commander'
+import { engineCommand, stream } from '../command-line/commands.ts'
 import { parametersOf, queryOf } from '../command-line/parameters.ts'
-import { engineCommand, stream } from '../command-line/session.ts'
 import type { Paint } from '../output/colour.ts'
 import { plain } from '../output/text.ts'
 import { clockTime } from '../output/time.ts'
@@ -25,9 +25,9 @@ export function streamCommand(program: Command): void {
   engineCommand(
     command,
     ['perdure stream runs,deliveries --app shop', 'perdure stream run:run_01K...,events --json | jq -c .kind'],
-    async (session, topics = '') => {
-      const query = await queryOf(session, FILTERS)
-      return stream(session, session.client.streamTopics({ topics: topics.split(','), ...query }, session), streamLine)
+    async (context, topics = '') => {
+      const query = await queryOf(context, FILTERS)
+      return stream(context, context.client.streamTopics({ topics: topics.split(','), ...query }, context), streamLine)
     },
   )
 }

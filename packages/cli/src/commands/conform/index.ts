@@ -1,10 +1,10 @@
 // `perdure conform`: checks any runner against the wire protocol, and reports which rules it keeps.
 
 import { type Command, Option } from 'commander'
+import { type LocalContext, localCommand } from '../../command-line/commands.ts'
 import { EXIT, RefusedError } from '../../command-line/exit.ts'
 import { UsageError } from '../../command-line/flags.ts'
 import { listOf, wholeNumber } from '../../command-line/options.ts'
-import { type LocalSession, localCommand } from '../../command-line/session.ts'
 import type { Paint } from '../../output/colour.ts'
 import { jsonLine, plain } from '../../output/text.ts'
 import { GROUPS, type Group } from './groups.ts'
@@ -51,8 +51,8 @@ export function conformCommand(program: Command): void {
   )
 }
 
-async function check(session: LocalSession<ConformOptions>, given = ''): Promise<number> {
-  const { terminal, options, json, signal } = session
+async function check(context: LocalContext<ConformOptions>, given = ''): Promise<number> {
+  const { terminal, options, json, signal } = context
   const { app, runner, signingKey, only, skip, timeout: timeoutMs } = options
   const counts: Record<Verdict['verdict'], number> = { passed: 0, failed: 0, skipped: 0 }
   const { conform } = await import('./suite.ts')

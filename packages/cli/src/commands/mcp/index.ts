@@ -3,7 +3,7 @@
 
 import { createInterface } from 'node:readline'
 import type { Command } from 'commander'
-import { type EngineOptions, engineCommand } from '../../command-line/session.ts'
+import { type EngineOptions, engineCommand } from '../../command-line/commands.ts'
 
 interface McpOptions extends EngineOptions {
   allowWrite?: boolean

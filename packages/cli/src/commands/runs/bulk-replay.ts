@@ -14,10 +14,10 @@ import {
   TERMINAL_STATUSES,
 } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
+import { type EngineContext, engineCommand, show } from '../../command-line/commands.ts'
 import { EXIT } from '../../command-line/exit.ts'
 import { UsageError } from '../../command-line/flags.ts'
 import { givenOf, parametersOf } from '../../command-line/parameters.ts'
-import { engineCommand, type Session, show } from '../../command-line/session.ts'
 
 type Filter = BulkReplayRequest
 interface BulkOptions {
@@ -64,22 +64,22 @@ export function bulkReplayCommand(runs: Command): void {
   engineCommand<BulkOptions>(
     command,
     ['perdure runs bulk-replay --since 1h --dry-run', 'perdure runs bulk-replay --workflow process-order --all --yes'],
-    session => bulkReplay(session, command.getOptionValueSource('status') !== 'default'),
+    context => bulkReplay(context, command.getOptionValueSource('status') !== 'default'),
   )
 }
 
-async function bulkReplay(session: Session<BulkOptions>, isStatusGiven: boolean): Promise<number> {
-  const { client, options, terminal, signal } = session
-  const filter = filterOf(session, isStatusGiven)
-  if (options.dryRun) return countOnly(session, filter)
-  if (terminal.interactive && !options.yes && !(await confirmed(session, filter))) {
+async function bulkReplay(context: EngineContext<BulkOptions>, isStatusGiven: boolean): Promise<number> {
+  const { client, options, terminal, signal } = context
+  const filter = filterOf(context, isStatusGiven)
+  if (options.dryRun) return countOnly(context, filter)
+  if (terminal.interactive && !options.yes && !(await confirmed(context, filter))) {
     terminal.say('nothing was replayed')
     return EXIT.refused
   }
   const reply = options.all
-    ? await replayAll(session, filter)
+    ? await replayAll(context, filter)
     : await client.bulkReplayRuns({ body: filter }, { signal, timeoutMs: CALL_TIMEOUT_MS })
-  await show(session, reply, () => [summary(reply)])
+  await show(context, reply, () => [summary(reply)])
   if (reply.capped) {
     terminal.say('more runs match: narrow the filter. The same call again would replay the same runs once more;')
     terminal.say('--all, instead of it, replays every match once.')
@@ -87,9 +87,9 @@ async function bulkReplay(session: Session<BulkOptions>, isStatusGiven: boolean)
   return reply.failed > 0 ? EXIT.refused : EXIT.ok
 }
 
-function filterOf(session: Session<BulkOptions>, isStatusGiven: boolean): Filter {
-  const { status } = session.options
-  const given = FILTERS.map(filter => [filter.name, givenOf(session, filter)] as const).filter(
+function filterOf(context: EngineContext<BulkOptions>, isStatusGiven: boolean): Filter {
+  const { status } = context.options
+  const given = FILTERS.map(filter => [filter.name, givenOf(context, filter)] as const).filter(
     ([, value]) => value !== undefined,
   )
   if (given.length === 0 && (!isStatusGiven || status === ANY_STATUS)) {
@@ -98,20 +98,20 @@ function filterOf(session: Session<BulkOptions>, isStatusGiven: boolean): Filter
   return { ...Object.fromEntries(given), ...(status === ANY_STATUS ? {} : { status }) }
 }
 
-async function countOnly(session: Session<BulkOptions>, filter: Filter): Promise<number> {
-  const { matched, capped } = await countMatches(session, filter)
+async function countOnly(context: EngineContext<BulkOptions>, filter: Filter): Promise<number> {
+  const { matched, capped } = await countMatches(context, filter)
   const line = `${countText({ matched, capped })} with ${words(filter)}; nothing was replayed`
-  await show(session, { dryRun: true, matched, capped }, () => [line])
+  await show(context, { dryRun: true, matched, capped }, () => [line])
   return EXIT.ok
 }
 
-async function confirmed(session: Session<BulkOptions>, filter: Filter): Promise<boolean> {
-  const count = await countMatches(session, filter)
-  return session.terminal.confirm(`Replay ${countText(count)} with ${words(filter)}?`)
+async function confirmed(context: EngineContext<BulkOptions>, filter: Filter): Promise<boolean> {
+  const count = await countMatches(context, filter)
+  return context.terminal.confirm(`Replay ${countText(count)} with ${words(filter)}?`)
 }
 
 /** How many finished runs match. `capped`: more than were counted. */
-async function countMatches({ client, signal }: Session<unknown>, filter: Filter) {
+async function countMatches({ client, signal }: EngineContext<unknown>, filter: Filter) {
   let matched = 0
   for await (const run of matches(client, filter, signal)) {
     if (!FINISHED.includes(run.status)) continue
@@ -132,8 +132,8 @@ const words = (filter: Filter) =>
 const summary = ({ matched, replayed, skipped, failed }: BulkReplayReply) =>
   `${matched} matched, ${replayed} replayed, ${skipped} skipped (not finished), ${failed} failed`
 
-async function replayAll(session: Session<BulkOptions>, filter: Filter): Promise<BulkReplayReply> {
-  const { client, terminal, signal } = session
+async function replayAll(context: EngineContext<BulkOptions>, filter: Filter): Promise<BulkReplayReply> {
+  const { client, terminal, signal } = context
   const reply = { matched: 0, replayed: 0, skipped: 0, failed: 0, capped: false }
   let batch: RunSummary[] = []
   const flush = async () => {

@@ -2,11 +2,11 @@
 
 import type { RunSummary } from '@perdure/protocol'
 import type { Command } from 'commander'
+import { type EngineContext, engineCommand, show } from '../../command-line/commands.ts'
 import { UsageError } from '../../command-line/flags.ts'
 import { checkWait, waitForRuns } from '../../command-line/follow.ts'
 import { wholeId } from '../../command-line/ids.ts'
 import { jsonOption, timeoutOption, type WaitOptions } from '../../command-line/options.ts'
-import { engineCommand, type Session, show } from '../../command-line/session.ts'
 import { actOnMany, type ManyOptions, manyOptions, namesOne } from './many.ts'
 
 interface ActOptions extends ManyOptions {
@@ -33,13 +33,13 @@ export function controlCommands(runs: Command): void {
     const command = manyOptions(runs.command(`${verb} [id]`).description(description))
     if (verb === 'cancel') command.option('--no-cleanup', 'roll nothing back: no cleanup run follows')
     const examples = [`perdure runs ${verb} run_01K...`, `perdure runs ${verb} --workflow process-order --preview`]
-    engineCommand<ActOptions>(command, examples, async (session, given = '') => {
-      const how = session.options.cleanup === false ? { cleanup: false } : {}
-      if (!namesOne(session, given)) return actOnMany(session, { action: verb, ...how })
-      const id = await wholeId(session, given)
-      if (operation !== 'cancelRun') return showRun(session, await session.client[operation]({ id }, session))
+    engineCommand<ActOptions>(command, examples, async (context, given = '') => {
+      const how = context.options.cleanup === false ? { cleanup: false } : {}
+      if (!namesOne(context, given)) return actOnMany(context, { action: verb, ...how })
+      const id = await wholeId(context, given)
+      if (operation !== 'cancelRun') return showRun(context, await context.client[operation]({ id }, context))
       const body = how.cleanup === undefined ? {} : { body: how }
-      return showRun(session, await session.client.cancelRun({ id, ...body }, session))
+      return showRun(context, await context.client.cancelRun({ id, ...body }, context))
     })
   }
 
@@ -55,13 +55,13 @@ export function controlCommands(runs: Command): void {
       `perdure runs replay run_01K... --input '{"amount": 5}' --wait`,
       'perdure runs replay run_01K... --input @input.json',
     ],
-    async (session, given = '') => {
-      checkWait(session.options)
-      const { input } = session.options
-      const body = input === undefined ? {} : { body: { input: await jsonOption('--input', input, session.terminal) } }
-      if (!namesOne(session, given)) return actOnMany(session, { action: 'replay', ...body.body })
-      const id = await wholeId(session, given)
-      return forked(session, await session.client.replayRun({ id, ...body }, session))
+    async (context, given = '') => {
+      checkWait(context.options)
+      const { input } = context.options
+      const body = input === undefined ? {} : { body: { input: await jsonOption('--input', input, context.terminal) } }
+      if (!namesOne(context, given)) return actOnMany(context, { action: 'replay', ...body.body })
+      const id = await wholeId(context, given)
+      return forked(context, await context.client.replayRun({ id, ...body }, context))
     },
   )
 
@@ -78,33 +78,33 @@ export function controlCommands(runs: Command): void {
   engineCommand<ForkOptions>(
     retrying,
     ['perdure runs retry run_01K...', 'perdure runs retry run_01K... --step poll:2 --wait'],
-    async (session, given = '') => {
-      checkWait(session.options)
-      const { step } = session.options
-      if (!namesOne(session, given)) {
+    async (context, given = '') => {
+      checkWait(context.options)
+      const { step } = context.options
+      if (!namesOne(context, given)) {
         if (step !== undefined)
           throw new UsageError('--step needs a run id; many runs are retried from the step that failed')
-        return actOnMany(session, { action: 'retry-failed-step' })
+        return actOnMany(context, { action: 'retry-failed-step' })
       }
-      const id = await wholeId(session, given)
-      const body = { step: step ?? (await failedStep(session, id)) }
-      return forked(session, await session.client.retryRunFromStep({ id, body }, session))
+      const id = await wholeId(context, given)
+      const body = { step: step ?? (await failedStep(context, id)) }
+      return forked(context, await context.client.retryRunFromStep({ id, body }, context))
     },
   )
 }
 
 /** The step whose failure ended the run. Throws UsageError if the run ended without one. */
-async function failedStep(session: Session<ForkOptions>, id: string): Promise<string> {
-  const { error } = await session.client.getRun({ id }, session)
+async function failedStep(context: EngineContext<ForkOptions>, id: string): Promise<string> {
+  const { error } = await context.client.getRun({ id }, context)
   if (error?.stepName === undefined) throw new UsageError(`no step of ${id} has failed: choose one with --step`)
   return error.stepName
 }
 
-async function showRun(session: Session<unknown>, run: RunSummary): Promise<undefined> {
-  return show(session, run, () => [`${run.id} ${run.status}`])
+async function showRun(context: EngineContext<unknown>, run: RunSummary): Promise<undefined> {
+  return show(context, run, () => [`${run.id} ${run.status}`])
 }
 
-async function forked(session: Session<ForkOptions>, run: RunSummary): Promise<number | undefined> {
-  await showRun(session, run)
-  return session.options.wait ? waitForRuns(session, [run.id]) : undefined
+async function forked(context: EngineContext<ForkOptions>, run: RunSummary): Promise<number | undefined> {
+  await showRun(context, run)
+  return context.options.wait ? waitForRuns(context, [run.id]) : undefined
 }

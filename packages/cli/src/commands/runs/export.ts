@@ -3,9 +3,9 @@
 import { open } from 'node:fs/promises'
 import { createClient } from '@perdure/client'
 import { type Command, Option } from 'commander'
+import { type EngineContext, type EngineOptions, engineCommand } from '../../command-line/commands.ts'
 import { UsageError } from '../../command-line/flags.ts'
 import { wholeId } from '../../command-line/ids.ts'
-import { type EngineOptions, engineCommand, type Session } from '../../command-line/session.ts'
 
 interface ExportOptions extends EngineOptions {
   payloads: boolean
@@ -25,10 +25,10 @@ export function exportCommand(runs: Command): void {
   engineCommand<ExportOptions>(
     command,
     ['perdure runs export run_01K... > run.json', 'perdure runs export run_01K... --no-payloads --output run.json'],
-    async (session, given = '') => {
-      const { options, terminal } = session
-      const id = await wholeId(session, given)
-      const text = await bundleOf(session, id)
+    async (context, given = '') => {
+      const { options, terminal } = context
+      const id = await wholeId(context, given)
+      const text = await bundleOf(context, id)
       if (options.output === undefined) await terminal.out(text.trimEnd())
       else await writeNew(options.output, text)
       const { truncated } = JSON.parse(text) as { truncated?: { section: string } }
@@ -39,7 +39,7 @@ export function exportCommand(runs: Command): void {
 }
 
 /** The text as the engine sent it: parsing it would lose digits of numbers. */
-async function bundleOf({ options, signal }: Session<ExportOptions>, id: string): Promise<string> {
+async function bundleOf({ options, signal }: EngineContext<ExportOptions>, id: string): Promise<string> {
   const { engines, apiKey } = options
   const asText = { parse: (text: string) => text, stringify: JSON.stringify }
   const client = createClient({ url: engines, apiKey: apiKey || undefined, json: asText })

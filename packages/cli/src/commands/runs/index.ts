@@ -1,7 +1,7 @@
 // `perdure runs`: reads, follows and controls runs.
 
 import type { Command } from 'commander'
-import { group } from '../../command-line/session.ts'
+import { group } from '../../command-line/commands.ts'
 import { bulkReplayCommand } from './bulk-replay.ts'
 import { controlCommands } from './control.ts'
 import { eraseCommand } from './erase.ts'

@@ -2,9 +2,9 @@
 
 import type { RunLogLine } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
+import { type EngineContext, engineCommand, stream } from '../../command-line/commands.ts'
 import { wholeId } from '../../command-line/ids.ts'
 import { wholeNumber } from '../../command-line/options.ts'
-import { engineCommand, type Session, stream } from '../../command-line/session.ts'
 import { logLine } from '../../output/timeline.ts'
 
 interface LogsOptions {
@@ -27,20 +27,20 @@ export function logsCommand(runs: Command): void {
   engineCommand<LogsOptions>(
     command,
     ['perdure runs logs run_01K...', 'perdure runs logs run_01K... -f', 'perdure runs logs run_01K... --json'],
-    async (session, given = '') => {
-      const id = await wholeId(session, given)
-      const lines = session.options.follow ? followed(session, id) : stored(session, id)
-      return stream(session, lines, logLine)
+    async (context, given = '') => {
+      const id = await wholeId(context, given)
+      const lines = context.options.follow ? followed(context, id) : stored(context, id)
+      return stream(context, lines, logLine)
     },
   )
 }
 
-async function* stored(session: Session<LogsOptions>, id: string): AsyncGenerator<RunLogLine> {
-  const { client, options } = session
+async function* stored(context: EngineContext<LogsOptions>, id: string): AsyncGenerator<RunLogLine> {
+  const { client, options } = context
   let left = options.limit ?? Number.POSITIVE_INFINITY
   for (let from = options.from ?? 0; left > 0; ) {
     const limit = Math.min(left, PAGE_MAX)
-    const page = await client.listRunLogs({ id, from, limit }, session)
+    const page = await client.listRunLogs({ id, from, limit }, context)
     yield* page
     const last = page.at(-1)
     if (!last || page.length < limit) return
@@ -49,9 +49,9 @@ async function* stored(session: Session<LogsOptions>, id: string): AsyncGenerato
   }
 }
 
-async function* followed(session: Session<LogsOptions>, id: string): AsyncGenerator<RunLogLine> {
-  const { client, options } = session
-  for await (const frame of client.streamRun({ id, from: options.from }, session)) {
+async function* followed(context: EngineContext<LogsOptions>, id: string): AsyncGenerator<RunLogLine> {
+  const { client, options } = context
+  for await (const frame of client.streamRun({ id, from: options.from }, context)) {
     if (frame.kind !== 'log') continue
     const { kind: _, runId: __, ...line } = frame
     yield line

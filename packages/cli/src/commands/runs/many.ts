@@ -2,10 +2,10 @@
 
 import type { Bulk, BulkPreview, BulkRequest } from '@perdure/protocol'
 import type { Command } from 'commander'
+import { type EngineContext, show } from '../../command-line/commands.ts'
 import { EXIT } from '../../command-line/exit.ts'
 import { UsageError } from '../../command-line/flags.ts'
 import { givenOf, type ParameterOf, parametersOf, queryOf } from '../../command-line/parameters.ts'
-import { type Session, show } from '../../command-line/session.ts'
 import { jobText } from '../../output/job.ts'
 import { DEEP_TEXT } from './read.ts'
 
@@ -35,9 +35,9 @@ export function manyOptions(command: Command): Command {
 }
 
 /** Whether the command names one run; throws for both an id and a filter, or neither. */
-export function namesOne(session: Session<ManyOptions>, id: string): boolean {
-  const hasFilter = FILTERS.some(filter => givenOf(session, filter) !== undefined)
-  if (id !== '' && (hasFilter || session.options.preview))
+export function namesOne(context: EngineContext<ManyOptions>, id: string): boolean {
+  const hasFilter = FILTERS.some(filter => givenOf(context, filter) !== undefined)
+  if (id !== '' && (hasFilter || context.options.preview))
     throw new UsageError('give either a run id or a filter, not both')
   if (id === '' && !hasFilter) {
     const names = FILTERS.map(({ option }) => option.long)
@@ -48,16 +48,16 @@ export function namesOne(session: Session<ManyOptions>, id: string): boolean {
 
 /** Carries out the action on every run that the filter matches, and waits for the end. */
 export async function actOnMany(
-  session: Session<ManyOptions>,
+  context: EngineContext<ManyOptions>,
   wanted: Pick<BulkRequest, 'action' | 'input' | 'cleanup'>,
 ): Promise<number> {
-  const { client, options, terminal } = session
-  const body = { ...wanted, filter: await queryOf(session, FILTERS) }
+  const { client, options, terminal } = context
+  const body = { ...wanted, filter: await queryOf(context, FILTERS) }
   const isAsked = terminal.interactive && !options.yes
   if (options.preview || isAsked) {
-    const patient = { signal: session.signal, timeoutMs: COUNT_TIMEOUT_MS }
+    const patient = { signal: context.signal, timeoutMs: COUNT_TIMEOUT_MS }
     const counted = (await client.startBulk({ body: { ...body, dryRun: true } }, patient)) as unknown as BulkPreview
-    if (options.preview) return preview(session, counted)
+    if (options.preview) return preview(context, counted)
     if (!(await terminal.confirm(`${wanted.action} ${runsText(counted.eligible)}?`))) {
       terminal.say('nothing was changed')
       return EXIT.refused
@@ -65,15 +65,15 @@ export async function actOnMany(
   } else if (!options.yes) {
     throw new UsageError('without a terminal to confirm on, give --yes, or --preview')
   }
-  const { bulkId } = await client.startBulk({ body }, session)
+  const { bulkId } = await client.startBulk({ body }, context)
   terminal.say(`${bulkId} has started; it continues if this command is interrupted`)
-  const job = await finished(session, bulkId)
-  await show(session, job, () => [jobText(job)])
+  const job = await finished(context, bulkId)
+  await show(context, job, () => [jobText(job)])
   return job.failed > 0 ? EXIT.refused : EXIT.ok
 }
 
-async function preview(session: Session<ManyOptions>, counted: BulkPreview): Promise<number> {
-  await show(session, counted, () => [
+async function preview(context: EngineContext<ManyOptions>, counted: BulkPreview): Promise<number> {
+  await show(context, counted, () => [
     `${counted.matched} matched, ${counted.eligible} to act on, ${counted.skipped} would be skipped; nothing was changed`,
     ...(counted.replayed ? [`${counted.replayed} of those were already replayed or retried`] : []),
     ...counted.sample.map(({ id, workflow, status }) => `${id} ${workflow} ${status}`),
@@ -81,7 +81,7 @@ async function preview(session: Session<ManyOptions>, counted: BulkPreview): Pro
   return EXIT.ok
 }
 
-async function finished({ client, signal }: Session<unknown>, id: string): Promise<Bulk> {
+async function finished({ client, signal }: EngineContext<unknown>, id: string): Promise<Bulk> {
   for (;;) {
     const { results: _, ...job } = await client.getBulk({ id, limit: 1 }, { signal })
     if (job.status !== 'running') return job

@@ -2,9 +2,9 @@
 
 import { type Attributes, elapsedText, type ListedRun, type Run, type WaitingFor } from '@perdure/protocol'
 import type { Command } from 'commander'
+import type { EngineContext, EngineOptions } from '../../command-line/commands.ts'
 import { pageUrl } from '../../command-line/console-url.ts'
 import { listCommand, showCommand } from '../../command-line/operation.ts'
-import type { EngineOptions, Session } from '../../command-line/session.ts'
 import { details } from '../../output/details.ts'
 import { detailLines, errorHead, errorNote, stackLines } from '../../output/errors.ts'
 import { workflowCell } from '../../output/table.ts'
@@ -59,7 +59,7 @@ function runNote({ error, waitingFor, currentStepName, position }: ListedRun): s
   return error ? errorNote(error) : (waitingFor?.error ?? (waits && waits + ahead) ?? currentStepName)
 }
 
-function runDetails(run: Run, { options, terminal }: Session<EngineOptions>): string[] {
+function runDetails(run: Run, { options, terminal }: EngineContext<EngineOptions>): string[] {
   const trigger = run.triggerKind === 'cron' ? run.cron : [run.eventName, run.eventId].filter(Boolean).join(' ')
   return details(
     {

@@ -2,11 +2,11 @@
 
 import type { RunResult } from '@perdure/protocol'
 import type { Command } from 'commander'
+import { type EngineContext, engineCommand } from '../../command-line/commands.ts'
 import { EXIT } from '../../command-line/exit.ts'
 import { checkWait, sayTimeout } from '../../command-line/follow.ts'
 import { wholeId } from '../../command-line/ids.ts'
 import { timeoutOption, type WaitOptions } from '../../command-line/options.ts'
-import { engineCommand, type Session } from '../../command-line/session.ts'
 import { errorHead } from '../../output/errors.ts'
 import { jsonLine, prettyJson } from '../../output/text.ts'
 
@@ -27,20 +27,20 @@ export function resultCommand(runs: Command): void {
   engineCommand<ResultOptions>(
     command,
     ['perdure runs result run_01K...', 'perdure runs result run_01K... --wait --timeout 5m --json | jq .result'],
-    async (session, given = '') => {
-      checkWait(session.options)
-      const id = await wholeId(session, given)
-      const end = await endOf(session, id)
-      if (!end) return sayTimeout(session, id)
-      await print(session, end)
+    async (context, given = '') => {
+      checkWait(context.options)
+      const id = await wholeId(context, given)
+      const end = await endOf(context, id)
+      if (!end) return sayTimeout(context, id)
+      await print(context, end)
       return end.status === 'succeeded' ? EXIT.ok : EXIT.refused
     },
   )
 }
 
 /** The end of the run; undefined if it does not come in time. */
-async function endOf(session: Session<ResultOptions>, id: string): Promise<RunResult | undefined> {
-  const { client, options, signal } = session
+async function endOf(context: EngineContext<ResultOptions>, id: string): Promise<RunResult | undefined> {
+  const { client, options, signal } = context
   const deadline = Date.now() + (options.timeout ?? Number.POSITIVE_INFINITY)
   for (;;) {
     const wait = options.wait ? Math.max(0, Math.min(WAIT_MS_MAX, deadline - Date.now())) : 0
@@ -52,7 +52,7 @@ async function endOf(session: Session<ResultOptions>, id: string): Promise<RunRe
 
 const isEnd = ({ status }: RunResult) => status === 'succeeded' || status === 'failed' || status === 'cancelled'
 
-async function print({ terminal, json }: Session<unknown>, end: RunResult): Promise<void> {
+async function print({ terminal, json }: EngineContext<unknown>, end: RunResult): Promise<void> {
   const { runId, status, result, error } = end
   if (json) return terminal.out(jsonLine(end))
   if (status !== 'succeeded') terminal.say(`${runId} ${status}${error ? `: ${errorHead(error)}` : ''}`)

@@ -2,9 +2,9 @@
 
 import { hashStepId, type StepAttempt, type StepDetail, type StepRecord } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
+import { type EngineContext, engineCommand, list, show } from '../../command-line/commands.ts'
 import { wholeId } from '../../command-line/ids.ts'
 import { parametersOf, queryOf } from '../../command-line/parameters.ts'
-import { engineCommand, list, type Session, show } from '../../command-line/session.ts'
 import type { Paint } from '../../output/colour.ts'
 import { details } from '../../output/details.ts'
 import { effectText, startText } from '../../output/effects.ts'
@@ -48,36 +48,36 @@ export function stepsCommand(runs: Command): void {
       'perdure runs steps run_01K... --step charge-card',
       'perdure runs steps run_01K... --json | jq .data',
     ],
-    async (session, given = '') => {
-      const id = await wholeId(session, given)
-      return session.options.step === undefined ? listSteps(session, id) : showStep(session, id, session.options.step)
+    async (context, given = '') => {
+      const id = await wholeId(context, given)
+      return context.options.step === undefined ? listSteps(context, id) : showStep(context, id, context.options.step)
     },
   )
 }
 
-async function listSteps(session: Session<StepsOptions>, id: string): Promise<undefined> {
-  const { status, query, summary, limit } = session.options
+async function listSteps(context: EngineContext<StepsOptions>, id: string): Promise<undefined> {
+  const { status, query, summary, limit } = context.options
   const fields = summary ? ('summary' as const) : undefined
   const pageSize = limit === undefined ? undefined : Math.min(limit, PAGE_MAX)
-  const filters = await queryOf(session, FILTERS)
-  const steps = session.client.pages.listRunSteps({ id, ...filters, fields, limit: pageSize }, session)
-  if (session.json || limit !== undefined || status || query) {
-    return list(session, steps, [INDEX_COLUMN, { field: 'name', title: 'STEP' }, ...STEP_COLUMNS], { limit })
+  const filters = await queryOf(context, FILTERS)
+  const steps = context.client.pages.listRunSteps({ id, ...filters, fields, limit: pageSize }, context)
+  if (context.json || limit !== undefined || status || query) {
+    return list(context, steps, [INDEX_COLUMN, { field: 'name', title: 'STEP' }, ...STEP_COLUMNS], { limit })
   }
   const all: StepRecord[] = []
   for await (const step of steps) all.push(step)
   const names = stepNames(all)
   const nameOf = (step: StepRecord) => names.get(step.id) ?? step.name
-  return list(session, all, [INDEX_COLUMN, { title: 'STEP', cell: nameOf }, ...STEP_COLUMNS])
+  return list(context, all, [INDEX_COLUMN, { title: 'STEP', cell: nameOf }, ...STEP_COLUMNS])
 }
 
 /** The ids of the SDK are hashes; a runner in another language may have others. */
 const HASH = /^[0-9a-f]{64}$/
 
-async function showStep(session: Session<StepsOptions>, id: string, wanted: string): Promise<undefined> {
+async function showStep(context: EngineContext<StepsOptions>, id: string, wanted: string): Promise<undefined> {
   const stepId = HASH.test(wanted) ? wanted : hashStepId(wanted)
-  const step = await session.client.getRunStep({ id, stepId }, session)
-  return show(session, step, () => stepDetails(step, session.terminal.paint))
+  const step = await context.client.getRunStep({ id, stepId }, context)
+  return show(context, step, () => stepDetails(step, context.terminal.paint))
 }
 
 function stepDetails(step: StepDetail, paint: Paint): string[] {

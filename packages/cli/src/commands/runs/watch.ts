@@ -1,11 +1,11 @@
 // `perdure runs watch`: follows the timeline of one run until it ends, or the status of every run of the namespace.
 
 import type { Command } from 'commander'
+import { type EngineContext, engineCommand, stream } from '../../command-line/commands.ts'
 import { UsageError } from '../../command-line/flags.ts'
 import { watchRun } from '../../command-line/follow.ts'
 import { wholeId } from '../../command-line/ids.ts'
 import { timeoutOption, type WaitOptions } from '../../command-line/options.ts'
-import { engineCommand, type Session, stream } from '../../command-line/session.ts'
 import { runStatusLine } from '../../output/timeline.ts'
 
 /** Adds `watch` to `perdure runs`. */
@@ -22,12 +22,12 @@ export function watchCommand(runs: Command): void {
       'perdure runs watch                 # every run, until interrupted',
       'perdure runs watch --json | jq -c "select(.status == \\"failed\\")"',
     ],
-    async (session, given) =>
-      given === undefined ? watchAll(session) : watchRun(session, await wholeId(session, given)),
+    async (context, given) =>
+      given === undefined ? watchAll(context) : watchRun(context, await wholeId(context, given)),
   )
 }
 
-async function watchAll(session: Session<WaitOptions>): Promise<undefined> {
-  if (session.options.timeout !== undefined) throw new UsageError('--timeout needs the id of a run')
-  return stream(session, session.client.streamRuns({}, session), runStatusLine)
+async function watchAll(context: EngineContext<WaitOptions>): Promise<undefined> {
+  if (context.options.timeout !== undefined) throw new UsageError('--timeout needs the id of a run')
+  return stream(context, context.client.streamRuns({}, context), runStatusLine)
 }

@@ -2,10 +2,10 @@
 
 import { bodyText, type DeliveryAttempt, type WebhookDelivery, type WebhookDeliveryDetail } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
+import { type EngineContext, type EngineOptions, group } from '../../command-line/commands.ts'
 import { pageUrl } from '../../command-line/console-url.ts'
 import { doneCommand, listCommand, showCommand } from '../../command-line/operation.ts'
 import { parametersOf, queryOf } from '../../command-line/parameters.ts'
-import { type EngineOptions, group, type Session } from '../../command-line/session.ts'
 import { details } from '../../output/details.ts'
 import { type Column, table } from '../../output/table.ts'
 import { withAge } from '../../output/time.ts'
@@ -84,8 +84,8 @@ function redeliverMatchingCommand(deliveries: Command): void {
       'perdure webhooks deliveries redeliver --endpoint whe_01K... --status exhausted --since 2d',
     ],
     more: [...filters.map(({ option }) => option), new Option('--dry-run', 'count, and queue nothing')],
-    body: async (session: Session<{ dryRun?: true }>) => {
-      return { filter: await queryOf(session, filters), dryRun: session.options.dryRun }
+    body: async (context: EngineContext<{ dryRun?: true }>) => {
+      return { filter: await queryOf(context, filters), dryRun: context.options.dryRun }
     },
     lines: ({ matched, queued, skipped, capped }, { options }) => [
       `${queued} of ${matched} ${options.dryRun ? 'would be queued' : 'queued'}, ${skipped} skipped${capped ? '; more match' : ''}`,
@@ -111,7 +111,7 @@ const ATTEMPT_COLUMNS: Column<DeliveryAttempt>[] = [
 /** A delivery with its attempts, for people. */
 export function deliveryDetails(
   delivery: WebhookDeliveryDetail,
-  { options, terminal }: Session<EngineOptions>,
+  { options, terminal }: EngineContext<EngineOptions>,
 ): string[] {
   const { attempts } = delivery
   return [

@@ -3,9 +3,9 @@
 import { LIFECYCLE_KINDS, type WebhookEndpoint } from '@perdure/protocol'
 import type { BodyOf, Operations } from '@perdure/protocol/operations'
 import { type Command, Option } from 'commander'
+import { type EngineContext, group } from '../../command-line/commands.ts'
 import { doneCommand, listCommand, operationCommand, showCommand } from '../../command-line/operation.ts'
 import { listOf, secretOption } from '../../command-line/options.ts'
-import { group, type Session } from '../../command-line/session.ts'
 import type { Cell } from '../../output/table.ts'
 import { plain } from '../../output/text.ts'
 import { relative } from '../../output/time.ts'
@@ -114,12 +114,12 @@ function createCommand(endpoints: Command): void {
         new Option('--app <name>', 'only events of runs of this app'),
         secretFlag('a secret of your own instead of a new one'),
       ],
-      body: async ({ options, terminal }: Session<CreateOptions>, url = '') => {
+      body: async ({ options, terminal }: EngineContext<CreateOptions>, url = '') => {
         const { eventKinds, name, app, secret } = options
         return { url, eventKinds, name, app, secret: await secretOption(secret, terminal) }
       },
     },
-    (session, made) => showWithSecret(session, made, describe(made)),
+    (context, made) => showWithSecret(context, made, describe(made)),
   )
 }
 
@@ -144,10 +144,10 @@ function updateCommand(endpoints: Command): void {
         new Option('--no-app', 'events of runs of every app'),
         ...editOptions(),
       ],
-      body: ({ options }: Session<UpdateOptions>) =>
+      body: ({ options }: EngineContext<UpdateOptions>) =>
         editOf(options, { url: options.to, eventKinds: options.eventKinds }),
     },
-    (session, changed) => showWithSecret(session, changed, describe(changed)),
+    (context, changed) => showWithSecret(context, changed, describe(changed)),
   )
 }
 

@@ -1,7 +1,7 @@
 // `perdure webhooks`: endpoints and their deliveries, receivers, and a local listener for development.
 
 import type { Command } from 'commander'
-import { group } from '../../command-line/session.ts'
+import { group } from '../../command-line/commands.ts'
 import { deliveriesCommands } from './deliveries.ts'
 import { endpointsCommands } from './endpoints.ts'
 import { listenCommand } from './listen.ts'

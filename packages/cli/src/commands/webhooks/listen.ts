@@ -3,9 +3,9 @@
 
 import { isMalformedWebhookSecret } from '@perdure/protocol'
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type LocalContext, localCommand } from '../../command-line/commands.ts'
 import { UsageError } from '../../command-line/flags.ts'
 import { secretOption, wholeNumber } from '../../command-line/options.ts'
-import { type LocalSession, localCommand } from '../../command-line/session.ts'
 import { jsonLine } from '../../output/text.ts'
 import { type Answer, forward } from './forward.ts'
 import { openListener, type Post } from './listener.ts'
@@ -57,14 +57,14 @@ export function listenCommand(webhooks: Command): void {
 }
 
 /** Listens until an interrupt, or until stdout is closed; then rejects with the reason. */
-async function listen(session: LocalSession<ListenOptions>): Promise<never> {
-  const { terminal, options } = session
-  const secret = await knownSecret(options.secret || undefined, session)
+async function listen(context: LocalContext<ListenOptions>): Promise<never> {
+  const { terminal, options } = context
+  const secret = await knownSecret(options.secret || undefined, context)
   const failure = new AbortController()
-  const signal = AbortSignal.any([session.signal, failure.signal])
+  const signal = AbortSignal.any([context.signal, failure.signal])
   const listener = await openListener({
     port: options.port,
-    take: post => take({ ...session, signal }, post, secret),
+    take: post => take({ ...context, signal }, post, secret),
     onError: error => failure.abort(error),
   })
   for (const line of greeting(listener.url, secret !== undefined)) terminal.say(line)
@@ -73,7 +73,7 @@ async function listen(session: LocalSession<ListenOptions>): Promise<never> {
   throw signal.reason
 }
 
-async function knownSecret(given: string | undefined, { terminal }: LocalSession<unknown>) {
+async function knownSecret(given: string | undefined, { terminal }: LocalContext<unknown>) {
   const secret = await secretOption(given, terminal)
   if (secret !== undefined && isMalformedWebhookSecret(secret))
     throw new UsageError('--secret is not base64 behind whsec_')
@@ -82,7 +82,7 @@ async function knownSecret(given: string | undefined, { terminal }: LocalSession
 
 /** Determines the answer to a post, shows both, and returns the status to answer with. */
 async function take(
-  { terminal, json, options, signal }: LocalSession<ListenOptions>,
+  { terminal, json, options, signal }: LocalContext<ListenOptions>,
   { body, ...post }: Post,
   secret: string | undefined,
 ): Promise<number> {

@@ -3,9 +3,9 @@
 import { RECEIVER_SCHEMES, type WebhookReceiver, type WebhookRefusal } from '@perdure/protocol'
 import type { BodyOf, Operations } from '@perdure/protocol/operations'
 import { type Command, Option } from 'commander'
+import { type EngineContext, type EngineOptions, group } from '../../command-line/commands.ts'
 import { doneCommand, listCommand, operationCommand } from '../../command-line/operation.ts'
 import { namesOf, secretOption } from '../../command-line/options.ts'
-import { type EngineOptions, group, type Session } from '../../command-line/session.ts'
 import { plain } from '../../output/text.ts'
 import { relative } from '../../output/time.ts'
 import { type EditOptions, editOf, editOptions, onOff, orNull, secretFlag, showWithSecret } from './shared.ts'
@@ -101,13 +101,13 @@ function createCommand(receivers: Command): void {
         keepHeadersOption(),
         secretFlag("the provider's secret instead of a new one"),
       ],
-      body: async ({ options, terminal }: Session<CreateOptions>, eventName = '') => {
+      body: async ({ options, terminal }: EngineContext<CreateOptions>, eventName = '') => {
         const { slug, scheme, name, app, targetApp, keepHeaders, secret } = options
         const fields = { eventName, slug, scheme, name, app, targetApp, keepHeaders }
         return { ...fields, secret: await secretOption(secret, terminal) }
       },
     },
-    (session, made) => showWithSecret(session, made, describe(made, session.options)),
+    (context, made) => showWithSecret(context, made, describe(made, context.options)),
   )
 }
 
@@ -135,12 +135,12 @@ function updateCommand(receivers: Command): void {
         new Option('--no-keep-headers', 'keep no headers: the data is the body again'),
         ...editOptions(),
       ],
-      body: ({ options }: Session<UpdateOptions>) => {
+      body: ({ options }: EngineContext<UpdateOptions>) => {
         const { eventName, targetApp, keepHeaders } = options
         return editOf(options, { eventName, targetApp: orNull(targetApp), keepHeaders: orNull(keepHeaders) })
       },
     },
-    (session, changed) => showWithSecret(session, changed, describe(changed, session.options)),
+    (context, changed) => showWithSecret(context, changed, describe(changed, context.options)),
   )
 }
 

@@ -1,8 +1,8 @@
 // The shared parts of the commands for endpoints and receivers: edit options, and the output of a new secret.
 
 import { Option } from 'commander'
+import { type EngineContext, show } from '../../command-line/commands.ts'
 import { UsageError } from '../../command-line/flags.ts'
-import { type Session, show } from '../../command-line/session.ts'
 import type { Cell } from '../../output/table.ts'
 
 /** Options of both update commands. `false` removes the value, as `--no-name` does. */
@@ -46,14 +46,14 @@ export const orNull = <T>(value: T | false | undefined): T | null | undefined =>
 
 /** Shows a created or changed record, with a new secret first: no other reply contains the secret. */
 export async function showWithSecret(
-  session: Session<unknown>,
+  context: EngineContext<unknown>,
   made: { secret?: string | undefined; oldSecretsUntil?: string | undefined },
   line: string,
 ): Promise<undefined> {
   const { secret, oldSecretsUntil } = made
   const note = 'The secret is shown only once: no other command or response of the engine contains it.'
   const overlap = oldSecretsUntil === undefined ? [] : [`The replaced secret stays valid until ${oldSecretsUntil}.`]
-  return show(session, made, () => (secret === undefined ? [line] : [secret, '', line, note, ...overlap]))
+  return show(context, made, () => (secret === undefined ? [line] : [secret, '', line, note, ...overlap]))
 }
 
 export const onOff = ({ enabled }: { enabled: boolean }): Cell => ({

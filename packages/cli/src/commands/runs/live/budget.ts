@@ -11,7 +11,7 @@ export function budgetCommand(runs: Command): void {
     description: 'set limits of the budget of a run, and resume the runs that wait for it',
     examples: ['perdure runs budget run_01K... usd=10', 'perdure runs budget run_01K... usd=10 tokens=none'],
     moreArguments: ['limit...'],
-    body: (_session, ...given) => Object.fromEntries(given.flat().map(limitOf)),
+    body: (_context, ...given) => Object.fromEntries(given.flat().map(limitOf)),
     lines: ({ budget, resumed }) => [
       ...Object.entries(budget).map(([name, { limit, spent }]) => `${name} ${spent} of ${limit}`),
       `${resumed} ${resumed === 1 ? 'run' : 'runs'} resumed`,

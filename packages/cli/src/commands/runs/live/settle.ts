@@ -1,10 +1,10 @@
 // `perdure runs settle`: gives an outstanding step its end by hand.
 
 import { type Command, Option } from 'commander'
+import type { EngineContext } from '../../../command-line/commands.ts'
 import { UsageError } from '../../../command-line/flags.ts'
 import { showCommand } from '../../../command-line/operation.ts'
 import { jsonOption } from '../../../command-line/options.ts'
-import type { Session } from '../../../command-line/session.ts'
 
 interface SettleOptions {
   data?: string
@@ -26,7 +26,7 @@ export function settleCommand(runs: Command): void {
       new Option('--error <message>', 'the error of the step, which the handler can catch'),
       new Option('--reason <text>', 'why; kept with the step and in the audit log').makeOptionMandatory(),
     ],
-    body: async ({ options: { data, error, reason = '' }, terminal }: Session<SettleOptions>) => {
+    body: async ({ options: { data, error, reason = '' }, terminal }: EngineContext<SettleOptions>) => {
       if ((data === undefined) === (error === undefined)) throw new UsageError('give either --data or --error')
       if (error !== undefined) return { error: { message: error }, reason }
       return { data: await jsonOption('--data', data as string, terminal), reason }

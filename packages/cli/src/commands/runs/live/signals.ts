@@ -1,10 +1,10 @@
 // `perdure runs signal`, `update`, `answer` and `signals`: messages to one run, and what it answers.
 
 import { type Command, Option } from 'commander'
+import { type EngineContext, type EngineOptions, show } from '../../../command-line/commands.ts'
 import { EXIT } from '../../../command-line/exit.ts'
 import { operationCommand, showCommand } from '../../../command-line/operation.ts'
 import { jsonOption } from '../../../command-line/options.ts'
-import { type EngineOptions, type Session, show } from '../../../command-line/session.ts'
 import { plain, prettyJson } from '../../../output/text.ts'
 
 interface SignalOptions {
@@ -17,7 +17,7 @@ const messageOptions = () => [
   new Option('--dedupe-id <id>', 'a repeat of the id to the same run within 24 hours has no effect'),
 ]
 
-async function message({ options: { data, dedupeId }, terminal }: Session<SignalOptions>) {
+async function message({ options: { data, dedupeId }, terminal }: EngineContext<SignalOptions>) {
   return {
     ...(data !== undefined && { data: await jsonOption('--data', data, terminal) }),
     ...(dedupeId !== undefined && { dedupeId }),
@@ -68,11 +68,11 @@ export function signalCommands(runs: Command): void {
 }
 
 async function printAnswer(
-  session: Session<EngineOptions>,
+  context: EngineContext<EngineOptions>,
   answer: { updateId: string; reply?: unknown },
 ): Promise<number> {
   const isAnswered = 'reply' in answer
-  if (session.json || !isAnswered) await show(session, answer, () => [`${answer.updateId} has no answer yet`])
-  else await session.terminal.out(prettyJson(answer.reply))
+  if (context.json || !isAnswered) await show(context, answer, () => [`${answer.updateId} has no answer yet`])
+  else await context.terminal.out(prettyJson(answer.reply))
   return isAnswered ? EXIT.ok : EXIT.timedOut
 }

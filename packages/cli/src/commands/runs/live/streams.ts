@@ -4,13 +4,13 @@
 import { applyStreamMessages, EMPTY_STREAM, textOf } from '@perdure/client/internal'
 import type { RunStreamFrame, StreamMessage } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
+import { type EngineContext, engineCommand } from '../../../command-line/commands.ts'
 import { EXIT } from '../../../command-line/exit.ts'
 import { UsageError } from '../../../command-line/flags.ts'
 import { limit, sayTimeout, untilTimeout } from '../../../command-line/follow.ts'
 import { wholeId } from '../../../command-line/ids.ts'
 import { listCommand } from '../../../command-line/operation.ts'
 import { timeoutOption, type WaitOptions } from '../../../command-line/options.ts'
-import { engineCommand, type Session } from '../../../command-line/session.ts'
 import { stringifyDigits } from '../../../output/digits.ts'
 import { jsonLine, plain } from '../../../output/text.ts'
 
@@ -49,12 +49,12 @@ export function outputStreamCommands(runs: Command): void {
       'perdure runs stream run_01K... answer --follow --text   # exit code 0: the run succeeded; 1: it did not',
       'perdure runs stream run_01K... rows --follow --json | jq .chunk',
     ],
-    async (session, id = '', name = '') => {
-      const { follow, text, timeout } = session.options
+    async (context, id = '', name = '') => {
+      const { follow, text, timeout } = context.options
       if (timeout !== undefined && !follow) throw new UsageError('--timeout needs --follow')
-      if (text && session.json) throw new UsageError('--text and --json exclude each other')
-      const stream = { id: await wholeId(session, id), name }
-      return follow ? followed(session, stream) : stored(session, stream)
+      if (text && context.json) throw new UsageError('--text and --json exclude each other')
+      const stream = { id: await wholeId(context, id), name }
+      return follow ? followed(context, stream) : stored(context, stream)
     },
   )
 }
@@ -64,20 +64,20 @@ interface StreamName {
   name: string
 }
 
-async function stored(session: Session<StreamOptions>, stream: StreamName): Promise<undefined> {
-  const { client, options, terminal } = session
-  const messages = await client.readRunStream(stream, session)
+async function stored(context: EngineContext<StreamOptions>, stream: StreamName): Promise<undefined> {
+  const { client, options, terminal } = context
+  const messages = await client.readRunStream(stream, context)
   if (options.text) return terminal.write(textOf(applyStreamMessages(EMPTY_STREAM, messages))) as Promise<undefined>
-  const printer = new Printer(session)
+  const printer = new Printer(context)
   for (const message of messages) await printer.print(message)
 }
 
 /** Prints until the end of the run. A connection that was lost is resumed, and what it repeats is left out. */
-async function followed(session: Session<StreamOptions>, { id, name }: StreamName): Promise<number> {
-  const limited = limit(session)
-  const printer = new Printer(session)
+async function followed(context: EngineContext<StreamOptions>, { id, name }: StreamName): Promise<number> {
+  const limited = limit(context)
+  const printer = new Printer(context)
   const status = await untilTimeout(limited, async () => {
-    for await (const frame of session.client.streamTopics({ topics: [`run:${id}:${name}`] }, limited)) {
+    for await (const frame of context.client.streamTopics({ topics: [`run:${id}:${name}`] }, limited)) {
       if (frame.kind !== 'stream') continue
       for (const message of (frame as RunStreamFrame).messages) {
         await printer.print(message)
@@ -86,19 +86,19 @@ async function followed(session: Session<StreamOptions>, { id, name }: StreamNam
     }
     return undefined
   })
-  if (status === undefined) return sayTimeout(session, id)
+  if (status === undefined) return sayTimeout(context, id)
   return status === 'succeeded' ? EXIT.ok : EXIT.refused
 }
 
 /** Prints messages in their order, each once. Messages without a step are of the step before. */
 class Printer {
-  readonly #session: Session<StreamOptions>
+  readonly #context: EngineContext<StreamOptions>
   #next = 0
   #step = ''
   #attempt = 1
 
-  constructor(session: Session<StreamOptions>) {
-    this.#session = session
+  constructor(context: EngineContext<StreamOptions>) {
+    this.#context = context
   }
 
   async print(message: StreamMessage): Promise<void> {
@@ -108,7 +108,7 @@ class Printer {
     }
     if (message.n < this.#next) return
     this.#next = message.n + 1
-    const { terminal, json, options } = this.#session
+    const { terminal, json, options } = this.#context
     if (json) return terminal.out(jsonLine(message))
     if ('chunk' in message) {
       if (!options.text) return terminal.out(this.#line(message.n, stringifyDigits(message.chunk) ?? 'null'))

@@ -22,7 +22,7 @@ export interface EngineOptions {
 }
 
 /** One execution of a command that does not call an engine. */
-export interface LocalSession<Options> {
+export interface LocalContext<Options> {
   options: Options
   terminal: Terminal
   /** Whether to print JSON, for scripts. */
@@ -31,13 +31,13 @@ export interface LocalSession<Options> {
 }
 
 /** One execution of a command that calls an engine. It also serves as call options of the client, for its `signal`. */
-export interface Session<Options> extends LocalSession<Options> {
+export interface EngineContext<Options> extends LocalContext<Options> {
   client: Client
 }
 
 /** The work of a command; returns the exit code, undefined for 0. */
-type Action<Options> = (session: Session<Options>, ...args: string[]) => Promise<number | undefined>
-type LocalAction<Options> = (session: LocalSession<Options>, ...args: string[]) => Promise<number | undefined>
+type Action<Options> = (context: EngineContext<Options>, ...args: string[]) => Promise<number | undefined>
+type LocalAction<Options> = (context: LocalContext<Options>, ...args: string[]) => Promise<number | undefined>
 
 const WHERE = `the address of the engine (default: the engine of perdure dev in this folder, or ${DEFAULT_URL})`
 
@@ -50,10 +50,10 @@ export function engineCommand<Options = object>(
   command
     .addOption(new Option('--url <url>', WHERE).env('ENGINE_URL'))
     .addOption(new Option('--api-key <key>', 'the API key').env('ENGINE_API_KEY'))
-  return localCommand<Options & EngineOptions>(command, examples, (session, ...args) => {
-    const url = session.options.url || runningDev()?.url || DEFAULT_URL
-    const options = { ...session.options, url: url.trim().split(/[\s,]+/, 1)[0] as string, engines: url }
-    return action({ ...session, options, client: connect(options) }, ...args)
+  return localCommand<Options & EngineOptions>(command, examples, (context, ...args) => {
+    const url = context.options.url || runningDev()?.url || DEFAULT_URL
+    const options = { ...context.options, url: url.trim().split(/[\s,]+/, 1)[0] as string, engines: url }
+    return action({ ...context, options, client: connect(options) }, ...args)
   })
 }
 
@@ -72,8 +72,8 @@ export function localCommand<Options>(
       // `perdure workflows` takes `--json` and others for the commands below it too: it has options of the same names.
       const options = (given.at(-1) as Command).optsWithGlobals() as Options & { json?: boolean }
       const terminal = openTerminal()
-      const session = { options, terminal, json: options.json === true, signal: terminal.signal }
-      process.exitCode = (await action(session, ...args)) ?? EXIT.ok
+      const context = { options, terminal, json: options.json === true, signal: terminal.signal }
+      process.exitCode = (await action(context, ...args)) ?? EXIT.ok
     })
 }
 
@@ -92,7 +92,7 @@ export function group(parent: Command, name: string, help: { description: string
 
 /** Writes one value: as JSON, or as the given lines. */
 export async function show(
-  { terminal, json }: LocalSession<unknown>,
+  { terminal, json }: LocalContext<unknown>,
   value: unknown,
   lines: () => readonly string[],
 ): Promise<undefined> {
@@ -101,7 +101,7 @@ export async function show(
 
 /** Writes each item as it arrives: as JSON, or as one line for people. */
 export async function stream<Item>(
-  { terminal, json }: LocalSession<unknown>,
+  { terminal, json }: LocalContext<unknown>,
   items: AsyncIterable<Item>,
   lineOf: (item: Item, paint: Paint) => string,
 ): Promise<undefined> {
@@ -110,12 +110,12 @@ export async function stream<Item>(
 
 /** Writes a list of at most `limit` rows: with `--json` a line per row as it arrives, else a table at the end. */
 export async function list<Row>(
-  session: LocalSession<unknown>,
+  context: LocalContext<unknown>,
   rows: AsyncIterable<Row> | Iterable<Row>,
   columns: readonly Column<Row>[],
   { limit = Number.POSITIVE_INFINITY, none = 'nothing found' } = {},
 ): Promise<undefined> {
-  const { terminal, json } = session
+  const { terminal, json } = context
   const kept: Row[] = []
   let n = 0
   for await (const row of rows) {

@@ -8,35 +8,35 @@ import {
   storeOfEnvironment,
 } from '@perdure/engine'
 import { type Command, Option } from 'commander'
+import { type LocalContext, localCommand } from '../command-line/commands.ts'
 import { storeOfDev } from '../command-line/dev-record.ts'
 import { EXIT, RefusedError } from '../command-line/exit.ts'
 import { UsageError } from '../command-line/flags.ts'
-import { type LocalSession, localCommand } from '../command-line/session.ts'
 
 interface StoreOptions {
   store?: string
 }
 
 type Administration = OpenAdministration['administration']
-type StoreSession<Options> = LocalSession<Options & StoreOptions>
+type StoreContext<Options> = LocalContext<Options & StoreOptions>
 type Result = Promise<number | undefined>
 
 /** Makes `command` act on the store of `--store`, which `action` gets. */
 export function storeCommand<Options = object>(
   command: Command,
   examples: readonly string[],
-  action: (session: StoreSession<Options>, store: string | undefined, ...args: string[]) => Result,
+  action: (context: StoreContext<Options>, store: string | undefined, ...args: string[]) => Result,
 ): void {
   const store =
     'the store, as in perdure serve (default: the store of perdure dev in this folder, or sqlite:./.perdure/engine.db)'
   command.addOption(new Option('--store <store>', `${store} (env: ENGINE_STORE)`))
-  wholeStoreCommand<Options & StoreOptions>(command, examples, async (session, ...args) =>
-    action(session, session.options.store || storeOfEnvironment(process.env) || devStore(session), ...args),
+  wholeStoreCommand<Options & StoreOptions>(command, examples, async (context, ...args) =>
+    action(context, context.options.store || storeOfEnvironment(process.env) || devStore(context), ...args),
   )
 }
 
 /** The store of `perdure dev` in this folder, if it counts. */
-function devStore({ terminal }: LocalSession<unknown>): string | undefined {
+function devStore({ terminal }: LocalContext<unknown>): string | undefined {
   const store = storeOfDev()
   if (store !== undefined) terminal.say(`using the store of perdure dev: ${store}`)
   return store
@@ -46,13 +46,13 @@ function devStore({ terminal }: LocalSession<unknown>): string | undefined {
 export function wholeStoreCommand<Options>(
   command: Command,
   examples: readonly string[],
-  action: (session: LocalSession<Options>, ...args: string[]) => Result,
+  action: (context: LocalContext<Options>, ...args: string[]) => Result,
 ): void {
-  localCommand<Options>(command, examples, async (session, ...args) => {
+  localCommand<Options>(command, examples, async (context, ...args) => {
     // There is nothing to end in order: a store bears a cut at any moment.
-    session.signal.addEventListener('abort', () => process.exit(EXIT.interrupted))
+    context.signal.addEventListener('abort', () => process.exit(EXIT.interrupted))
     try {
-      return await action(session, ...args)
+      return await action(context, ...args)
     } catch (error) {
       const { message, code } = error as NodeJS.ErrnoException
       if (code === 'EPIPE') throw error
@@ -65,12 +65,12 @@ export function wholeStoreCommand<Options>(
 export function adminCommand<Options = object>(
   command: Command,
   examples: readonly string[],
-  action: (session: StoreSession<Options>, administration: Administration, ...args: string[]) => Result,
+  action: (context: StoreContext<Options>, administration: Administration, ...args: string[]) => Result,
   opening: AdministrationOptions = {},
 ): void {
-  storeCommand<Options>(command, examples, async (session, store, ...args) => {
+  storeCommand<Options>(command, examples, async (context, store, ...args) => {
     const { administration, close } = await openAdministration(store, opening)
-    return action(session, administration, ...args).finally(close)
+    return action(context, administration, ...args).finally(close)
   })
 }
 
