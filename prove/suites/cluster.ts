@@ -21,7 +21,7 @@ import {
   until,
 } from '../../test/kit/index.ts'
 import { ConnectRunner } from '../../test/kit/runner/connect-runner.ts'
-import { terminateSessions } from '../../test/kit/servers/postgres.ts'
+import { terminateBackends } from '../../test/kit/servers/postgres.ts'
 import { deleteKeysOf, flushAll } from '../../test/kit/servers/redis.ts'
 import { haveServers } from '../../test/servers.ts'
 import { currentServers } from '../servers/own-servers.ts'
@@ -194,7 +194,7 @@ async function fault(cluster: Cluster, random: Seeded): Promise<void> {
   const own = currentServers()
   const choice = random.between(0, 3)
   if (choice <= 1) await cluster.kill(random)
-  else if (choice === 2) await (own ? own.restartPostgres() : terminateSessions(cluster.url))
+  else if (choice === 2) await (own ? own.restartPostgres() : terminateBackends(cluster.url))
   else await (own ? flushAll() : deleteKeysOf(cluster.url))
 }
 

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { optional, since, text } from '../../../packages/engine/src/adapters/sql/description/column.ts'
 import { type DdlDialect, schemaSteps } from '../../../packages/engine/src/adapters/sql/description/ddl.ts'
 import { type TableSchema, table } from '../../../packages/engine/src/adapters/sql/description/table.ts'
-import { openSession } from '../../../packages/engine/src/adapters/sql/postgres/client.ts'
+import { openClient } from '../../../packages/engine/src/adapters/sql/postgres/client.ts'
 import * as postgres from '../../../packages/engine/src/adapters/sql/postgres/migrations.ts'
 import { openPostgresStore } from '../../../packages/engine/src/adapters/sql/postgres/store.ts'
 import { Connection } from '../../../packages/engine/src/adapters/sql/sqlite/connection.ts'
@@ -79,7 +79,7 @@ describe('a store of the first version', () => {
 
   test('on PostgreSQL is brought to this one while an engine of the first version writes on', async () => {
     const url = await freshSchema()
-    const client = await openSession(url, () => {})
+    const client = await openClient(url, () => {})
     onCleanup(() => client.end())
     await postgres.migrate(client, postgres.MIGRATIONS.slice(0, 1))
     await client.query(insert('evt_1'))
@@ -117,7 +117,7 @@ describe('runs of the version before kinds get theirs: those of failures', () =>
   })
 
   test('on PostgreSQL', async () => {
-    const client = await openSession(await freshSchema(), () => {})
+    const client = await openClient(await freshSchema(), () => {})
     onCleanup(() => client.end())
     await postgres.migrate(client, postgres.MIGRATIONS.slice(0, 2))
     for (const sql of INSERTS) await client.query(sql)
@@ -152,7 +152,7 @@ test('a PostgreSQL store gets the next version while its engine works on', async
   onCleanup(() => before.close())
   const event = anEvent()
   await write(before, { type: 'event.recorded', event })
-  const client = await openSession(url, () => {})
+  const client = await openClient(url, () => {})
   onCleanup(() => client.end())
   await postgres.migrate(client, nextSteps(postgres.POSTGRES_DDL))
   await client.query(`UPDATE events SET added = 'x'; INSERT INTO notes VALUES ('a')`)

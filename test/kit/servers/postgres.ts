@@ -15,7 +15,7 @@ export async function freshSchema(): Promise<string> {
   onCleanup(() => onServer(`DROP SCHEMA ${schema} CASCADE`))
   const url = new URL(POSTGRES_URL)
   url.searchParams.set('options', `-c search_path=${schema}`)
-  // The application name marks the sessions of the schema, so that `terminateSessions` finds them.
+  // The application name marks the connections of the schema, so that `terminateBackends` finds them.
   url.searchParams.set('application_name', schema)
   return url.href
 }
@@ -42,8 +42,8 @@ function nameOf(url: string): string {
   return new URL(url).searchParams.get('application_name') ?? ''
 }
 
-/** Ends every session on the schema at the address, without stopping the server. */
-export async function terminateSessions(url: string): Promise<void> {
+/** Ends every connection on the schema at the address, without stopping the server. */
+export async function terminateBackends(url: string): Promise<void> {
   await onServer(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND application_name = '${nameOf(url)}'`,
   )

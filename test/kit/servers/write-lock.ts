@@ -1,4 +1,4 @@
-// The write lock of a PostgreSQL schema: a test takes it, and sees which sessions hold it or wait for it, and for how
+// The write lock of a PostgreSQL schema: a test takes it, and sees which connections hold it or wait for it, and for how
 // long.
 
 import { Client } from 'pg'
@@ -14,7 +14,7 @@ const SEEN = `SELECT l.pid, l.granted, extract(epoch FROM clock_timestamp() - a.
 interface Seen {
   pid: number
   granted: boolean
-  /** How long the session's statement has run. */
+  /** How long the connection's statement has run. */
   ms: number
 }
 
@@ -44,17 +44,17 @@ export class WriteLock {
     await this.#client.query(`SELECT pg_advisory_unlock${LOCK}`, [this.#schema])
   }
 
-  /** The sessions that wait for the lock now. */
+  /** The connections that wait for the lock now. */
   async waiting(): Promise<Seen[]> {
     return (await this.#seen()).filter(({ granted }) => !granted)
   }
 
-  /** Whether a session other than the test's holds the lock. */
+  /** Whether a connection other than the test's holds the lock. */
   async isHeld(): Promise<boolean> {
     return (await this.#seen()).some(({ granted }) => granted)
   }
 
-  /** Ends a session as an administrator does. */
+  /** Ends a connection as an administrator does. */
   async terminate(pid: number): Promise<void> {
     await this.#client.query('SELECT pg_terminate_backend($1)', [pid])
   }

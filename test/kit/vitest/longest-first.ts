@@ -10,7 +10,7 @@ const LONGEST = [
   'test/sim/sim',
   'test/faults/delivery-kill-loop',
   'test/faults/kill-loop',
-  'test/faults/postgres-sessions',
+  'test/faults/postgres-connections',
   'test/faults/cluster-deploy',
   'test/sim/control-model',
   'test/contract/store/sqlite-file',

@@ -3,7 +3,7 @@
 
 import { Client } from 'pg'
 import { describe, expect, test } from 'vitest'
-import { openSession } from '../../../packages/engine/src/adapters/sql/postgres/client.ts'
+import { openClient } from '../../../packages/engine/src/adapters/sql/postgres/client.ts'
 import { answerTo } from '../../../packages/engine/src/adapters/sql/postgres/lost-answer.ts'
 import { findings } from '../../kit/engine/findings.ts'
 import { flow, freshSchema, onCleanup, openEngine, run, serveToTheEnd, sleep, unique, until } from '../../kit/index.ts'
@@ -32,15 +32,15 @@ describe.skipIf(!havePgbouncer())('PgBouncer', () => {
     const schema = new URL(await freshSchema())
     schema.searchParams.set('options', `${schema.searchParams.get('options')} -c lock_timeout=7s --work-mem=5MB`)
     schema.searchParams.set('statement_timeout', '41000')
-    const session = await openSession(pooler.urlOf(schema.href), () => {})
-    onCleanup(() => session.end())
-    const read = async (name: string) => (await session.query(`SHOW ${name}`)).rows[0][name]
+    const client = await openClient(pooler.urlOf(schema.href), () => {})
+    onCleanup(() => client.end())
+    const read = async (name: string) => (await client.query(`SHOW ${name}`)).rows[0][name]
     expect(await read('lock_timeout')).toBe('7s')
     expect(await read('work_mem')).toBe('5MB')
     expect(await read('statement_timeout')).toBe('41s')
     expect(await read('idle_in_transaction_session_timeout')).toBe('5s')
     // The pooler's number of the session is not the server's, which knows that the statement is worked on.
-    await expect(answerTo(session, schema.href, session.query('SELECT pg_sleep(3.3)'))).resolves.toBeDefined()
+    await expect(answerTo(client, schema.href, client.query('SELECT pg_sleep(3.3)'))).resolves.toBeDefined()
   })
 
   test.each([

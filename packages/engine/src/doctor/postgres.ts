@@ -1,14 +1,13 @@
 // Examines a PostgreSQL store: whether it answers, the settings that durability and throughput depend on, its clock.
 
-import { openSession, rowsOf } from '../adapters/sql/postgres/client.ts'
+import type { Client } from 'pg'
+import { openClient, rowsOf } from '../adapters/sql/postgres/client.ts'
 import { SCHEMA_VERSION } from '../adapters/sql/postgres/migrations.ts'
-import { ENGINE_SESSIONS, isPooled, isUnfit } from '../adapters/sql/postgres/pooler.ts'
+import { ENGINE_CONNECTIONS, isPooled, isUnfit } from '../adapters/sql/postgres/pooler.ts'
 import { schemaVersionOf } from '../adapters/sql/postgres/snapshot.ts'
 import { withoutPassword } from '../domain/text/service-url.ts'
 import { error, type Finding, ok, reasonOf, warning } from './finding.ts'
 import { judged, type StoredKeys } from './sqlite.ts'
-
-type Session = Awaited<ReturnType<typeof openSession>>
 
 const VERSION_MIN = 14
 const SKEW_MS_WARN = 1000
@@ -20,43 +19,43 @@ export interface Examined {
 
 export async function examinePostgres(url: string): Promise<Examined> {
   const name = withoutPassword(url)
-  let session: Session
+  let client: Client
   try {
-    session = await openSession(url, () => {})
+    client = await openClient(url, () => {})
   } catch (cause) {
     if (isUnfit(cause)) return { findings: [error('postgres.pooler', `${name}: ${reasonOf(cause)}`)] }
     return { findings: [error('store', `${name} cannot be reached: ${reasonOf(cause)}`)] }
   }
   try {
-    const version = await schemaVersionOf(session)
+    const version = await schemaVersionOf(client)
     const schema =
       version === 0
         ? ok('store', `${name} has no tables of an engine yet: the engine makes them`)
         : judged(name, version, SCHEMA_VERSION)
     const findings = [
       schema,
-      pooler(session),
-      ...(await settings(session)),
-      await sessions(session),
-      await skew(session),
+      pooler(client),
+      ...(await settings(client)),
+      await connections(client),
+      await skew(client),
     ]
-    return version === 0 ? { findings } : { findings, keys: await keys(session) }
+    return version === 0 ? { findings } : { findings, keys: await keys(client) }
   } catch (cause) {
     return { findings: [error('store', `${name} does not answer as it should: ${reasonOf(cause)}`)] }
   } finally {
-    await session.end().catch(() => {})
+    await client.end().catch(() => {})
   }
 }
 
-function pooler(session: Session): Finding {
-  return isPooled(session)
+function pooler(client: Client): Finding {
+  return isPooled(client)
     ? ok('postgres.pooler', 'there is a pooler, and it gives every session its own connection')
     : ok('postgres.pooler', 'there is no pooler')
 }
 
-async function settings(session: Session): Promise<Finding[]> {
+async function settings(client: Client): Promise<Finding[]> {
   const [row] = await rowsOf(
-    session,
+    client,
     `SELECT current_setting('server_version_num')::bigint, current_setting('synchronous_commit'), current_setting('fsync'),
       current_setting('full_page_writes'), current_setting('server_encoding'), pg_is_in_recovery()::text,
       current_setting('default_transaction_read_only'), current_setting('autovacuum')`,
@@ -87,22 +86,22 @@ async function settings(session: Session): Promise<Finding[]> {
   ]
 }
 
-async function sessions(session: Session): Promise<Finding> {
+async function connections(client: Client): Promise<Finding> {
   const [row] = await rowsOf(
-    session,
+    client,
     `SELECT current_setting('max_connections')::bigint, current_setting('superuser_reserved_connections')::bigint,
       (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')`,
   )
   const [max, reserved, used] = row as [number, number, number]
   const free = max - reserved - used
-  const text = `${free} of ${max} connections are free, an engine takes up to ${ENGINE_SESSIONS}`
+  const text = `${free} of ${max} connections are free, an engine takes up to ${ENGINE_CONNECTIONS}`
   if (free < 1) return error('postgres.connections', text)
-  return free < ENGINE_SESSIONS ? warning('postgres.connections', text) : ok('postgres.connections', text)
+  return free < ENGINE_CONNECTIONS ? warning('postgres.connections', text) : ok('postgres.connections', text)
 }
 
-async function skew(session: Session): Promise<Finding> {
+async function skew(client: Client): Promise<Finding> {
   const before = Date.now()
-  const [row] = await rowsOf(session, 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint')
+  const [row] = await rowsOf(client, 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint')
   return judgedSkew('postgres.clock', 'PostgreSQL', (row?.[0] as number) - (before + Date.now()) / 2)
 }
 
@@ -112,8 +111,8 @@ export function judgedSkew(check: string, server: string, skewMs: number): Findi
   return Math.abs(skewMs) > SKEW_MS_WARN ? warning(check, text) : ok(check, text)
 }
 
-async function keys(session: Session): Promise<StoredKeys> {
-  const [row] = await rowsOf(session, 'SELECT count(*) - count(revoked_at), count(*) FROM api_keys')
+async function keys(client: Client): Promise<StoredKeys> {
+  const [row] = await rowsOf(client, 'SELECT count(*) - count(revoked_at), count(*) FROM api_keys')
   const [live, made] = row as [number, number]
   return { live, made }
 }

@@ -1,17 +1,17 @@
-// The wire over PostgreSQL, for engines that share a database and have no Redis. LISTEN has a session of its own. NOTIFY
+// The wire over PostgreSQL, for engines that share a database and have no Redis. LISTEN has a connection of its own. NOTIFY
 // never runs inside a transaction that holds locks, since its commit takes a lock of the whole server. A message too
 // long for a notification waits in a table, and the notification refers to its row. Opened by backends.
 
 import { createHash } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { Client } from 'pg'
-import { end, openSession, rowsOf } from '../sql/postgres/client.ts'
+import { end, openClient, rowsOf } from '../sql/postgres/client.ts'
 import type { Wire } from './wire.ts'
 
 const RECONNECT_MS = 500
 /** Longest time of a statement: all of them are short. */
 const ANSWER_MS_MAX = 8000
-/** A listening session may die unnoticed, so a statement checks it from time to time: a dead one is replaced within 10 s. */
+/** A listening connection may die unnoticed, so a statement checks it from time to time: a dead one is replaced within 10 s. */
 const PROBE = { everyMs: 4000, answerMsMax: 5000 }
 /** Every so many probes delete what was not fetched. */
 const DELETING_PROBES = 3
@@ -36,7 +36,7 @@ export interface PostgresWireOptions {
   /** Unique in the database: its channels are common to all schemas. */
   channel: string
   onError(error: unknown): void
-  /** How often the session is checked, and how long the answer may take. */
+  /** How often the connection is checked, and how long the answer may take. */
   probe?: { everyMs: number; answerMsMax: number }
 }
 
@@ -123,7 +123,7 @@ export class PostgresWire implements Wire {
     if (row) this.#onMessage(row[0] as string)
   }
 
-  /** Runs `work` after the statements before it: a session takes one at a time. */
+  /** Runs `work` after the statements before it: a connection takes one at a time. */
   #runAlone<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#lastStatement.then(work)
     this.#lastStatement = done.catch(() => {})
@@ -133,7 +133,7 @@ export class PostgresWire implements Wire {
   async #connect(): Promise<void> {
     let opened: Client | undefined
     const onLost = (error: Error) => opened && this.#lost(opened, error)
-    const client = await openSession(this.#options.url, onLost, { answerMsMax: ANSWER_MS_MAX })
+    const client = await openClient(this.#options.url, onLost, { answerMsMax: ANSWER_MS_MAX })
     opened = client
     client.on('notification', ({ payload }) => {
       if (payload === undefined) return
@@ -149,7 +149,10 @@ export class PostgresWire implements Wire {
   async #probe(client: Client): Promise<void> {
     const { everyMs, answerMsMax } = this.#probeTimes
     const statement = ++this.#probes % DELETING_PROBES === 0 ? DELETE_OLD : 'SELECT 1'
-    const late = setTimeout(() => this.#lost(client, new Error('the listening session does not answer')), answerMsMax)
+    const late = setTimeout(
+      () => this.#lost(client, new Error('the listening connection does not answer')),
+      answerMsMax,
+    )
     await this.#runAlone(() => client.query(statement)).finally(() => clearTimeout(late))
     this.#schedule(everyMs, () => this.#probe(client))
   }

@@ -13,7 +13,7 @@ import { DELIVERIES } from '../tables/deliveries.ts'
 import { FLOW_ROWS } from '../tables/flow-rows.ts'
 import { RUNS } from '../tables/runs.ts'
 import { STEPS } from '../tables/steps.ts'
-import { nameOf, rowsOf, type Session } from './client.ts'
+import { nameOf, type Queryable, rowsOf } from './client.ts'
 import { runWork } from './run-work.ts'
 
 /** Rows that one statement leases. */
@@ -25,13 +25,13 @@ const SIZES = `SELECT id, ${STATE_SIZE} FROM runs WHERE id = ANY ($1)`
 const STEPS_OF_RUNS = `SELECT ${STEPS.select} FROM steps WHERE run_id = ANY ($1) ORDER BY run_id, idx`
 const ROOT_LOGGED = `SELECT run_id, max(idx) + 1 FROM logs WHERE scope = '@root' AND run_id = ANY ($1) GROUP BY run_id`
 
-export async function claimRuns(session: Session, claim: RunClaim): Promise<ClaimedRuns> {
+export async function claimRuns(client: Queryable, claim: RunClaim): Promise<ClaimedRuns> {
   const share = new RunShare(claim)
-  const claimed = await claimWithin(session, claim, share)
+  const claimed = await claimWithin(client, claim, share)
   return { claimed, left: share.left }
 }
 
-async function claimWithin(session: Session, claim: RunClaim, share: RunShare): Promise<ClaimedRun[]> {
+async function claimWithin(client: Queryable, claim: RunClaim, share: RunShare): Promise<ClaimedRun[]> {
   const { limit } = claim
   const slots = new SlotCounts()
   const claimed: ClaimedRun[] = []
@@ -40,14 +40,14 @@ async function claimWithin(session: Session, claim: RunClaim, share: RunShare): 
   for (;;) {
     const before = held + share.skipped
     const rest = { ...claim, limit: limit - claimed.length }
-    const due = await runWork(session, dueRuns('id', rest, share))
+    const due = await runWork(client, dueRuns('id', rest, share))
     for (let at = 0; at < due.length; ) {
       const next = due.slice(at, at + LEASED_AT_ONCE)
-      const { looked, some } = await together(session, next, share)
+      const { looked, some } = await together(client, next, share)
       at += looked
-      const rows = await leased(session, some, { slots, share, claim })
+      const rows = await leased(client, some, { slots, share, claim })
       held += some.length - rows.length
-      const loaded = await withSteps(session, rows)
+      const loaded = await withSteps(client, rows)
       for (const run of loaded) chars += charsOf([run.run, ...run.steps])
       claimed.push(...loaded)
       if (looked < next.length || chars > CLAIM_CHARS_MAX) return claimed
@@ -59,8 +59,12 @@ async function claimWithin(session: Session, claim: RunClaim, share: RunShare): 
 }
 
 /** As many of the runs, from the first on, as may be loaded at once; at least one. Those without memory are left. */
-async function together(session: Session, due: DueRun[], share: RunShare): Promise<{ looked: number; some: DueRun[] }> {
-  const sizes = new Map((await query(session, SIZES, [due.map(({ key }) => key)])) as [string, number][])
+async function together(
+  client: Queryable,
+  due: DueRun[],
+  share: RunShare,
+): Promise<{ looked: number; some: DueRun[] }> {
+  const sizes = new Map((await query(client, SIZES, [due.map(({ key }) => key)])) as [string, number][])
   const some: DueRun[] = []
   let chars = 0
   for (const [looked, run] of due.entries()) {
@@ -76,29 +80,29 @@ async function together(session: Session, due: DueRun[], share: RunShare): Promi
 
 /** The rows of the runs that were leased, in the order given. */
 async function leased(
-  session: Session,
+  client: Queryable,
   due: readonly DueRun[],
   { slots, share, claim }: { slots: SlotCounts; share: RunShare; claim: Claim },
 ): Promise<Row[]> {
   const ids = due.map(({ key }) => key)
-  const plain = await query(session, LEASE_PLAIN, [claim.owner, claim.leaseUntil, ids])
+  const plain = await query(client, LEASE_PLAIN, [claim.owner, claim.leaseUntil, ids])
   const rows = new Map(plain.map(row => [row[0], row]))
   const leased: Row[] = []
   for (const run of due) {
     const { key } = run
-    const row = rows.get(key) ?? (await runWork(session, leaseSlotted({ column: 'id', key }, slots, claim)))
+    const row = rows.get(key) ?? (await runWork(client, leaseSlotted({ column: 'id', key }, slots, claim)))
     if (row) leased.push(row)
     else share.giveBack(run)
   }
   return leased
 }
 
-async function withSteps(session: Session, runs: readonly Row[]): Promise<ClaimedRun[]> {
+async function withSteps(client: Queryable, runs: readonly Row[]): Promise<ClaimedRun[]> {
   if (runs.length === 0) return []
   const ids = runs.map(([id]) => id as string)
   const steps = new Map<string, Row[]>(ids.map(id => [id, []]))
-  for (const row of await query(session, STEPS_OF_RUNS, [ids])) steps.get(row[0] as string)?.push(row)
-  const logged = new Map((await query(session, ROOT_LOGGED, [ids])) as [string, number][])
+  for (const row of await query(client, STEPS_OF_RUNS, [ids])) steps.get(row[0] as string)?.push(row)
+  const logged = new Map((await query(client, ROOT_LOGGED, [ids])) as [string, number][])
   return runs.map((run, i) => {
     const id = ids[i] as string
     return { run, steps: steps.get(id) as Row[], rootLogged: logged.get(id) ?? 0 }
@@ -110,9 +114,9 @@ const LEASE_DELIVERIES = `UPDATE deliveries SET status = 'delivering', lease_own
   FROM (SELECT id, status FROM deliveries WHERE id = ANY ($4)) AS before
   WHERE deliveries.id = before.id RETURNING ${DELIVERIES.select}, before.status`
 
-export async function claimDeliveries(session: Session, claim: DeliveryClaim): Promise<Row[]> {
-  const picked = [...(await runWork(session, dueDeliveries('id', claim)))] as string[]
-  return inOrder(picked, ids => query(session, LEASE_DELIVERIES, [claim.owner, claim.leaseUntil, claim.now, ids]))
+export async function claimDeliveries(client: Queryable, claim: DeliveryClaim): Promise<Row[]> {
+  const picked = [...(await runWork(client, dueDeliveries('id', claim)))] as string[]
+  return inOrder(picked, ids => query(client, LEASE_DELIVERIES, [claim.owner, claim.leaseUntil, claim.now, ids]))
 }
 
 const DUE_TIMERS = (limit: number) =>
@@ -120,9 +124,9 @@ const DUE_TIMERS = (limit: number) =>
 const LEASE_TIMERS = `UPDATE flow_rows SET lease_owner = $1, version = version + 1, available_at = $2
   WHERE id = ANY ($3) RETURNING ${FLOW_ROWS.select}`
 
-export async function claimTimers(session: Session, { owner, now, leaseUntil, limit }: Claim): Promise<Row[]> {
-  const due = (await rowsOf(session, DUE_TIMERS(limit), [now])).map(([id]) => id as string)
-  return inOrder(due, ids => query(session, LEASE_TIMERS, [owner, leaseUntil, ids]))
+export async function claimTimers(client: Queryable, { owner, now, leaseUntil, limit }: Claim): Promise<Row[]> {
+  const due = (await rowsOf(client, DUE_TIMERS(limit), [now])).map(([id]) => id as string)
+  return inOrder(due, ids => query(client, LEASE_TIMERS, [owner, leaseUntil, ids]))
 }
 
 /** Leases some rows at a time, until they are large, and answers them in the order of their ids, the first column. */
@@ -143,6 +147,6 @@ async function inOrder(ids: readonly string[], lease: (ids: string[]) => Promise
 }
 
 /** Rows of a prepared statement, whose parameters may be lists. */
-function query(session: Session, sql: string, params: readonly unknown[]): Promise<Row[]> {
-  return rowsOf(session, sql, params as never, nameOf(sql))
+function query(client: Queryable, sql: string, params: readonly unknown[]): Promise<Row[]> {
+  return rowsOf(client, sql, params as never, nameOf(sql))
 }

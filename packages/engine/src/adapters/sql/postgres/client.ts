@@ -5,18 +5,18 @@ import type { Socket } from 'node:net'
 import { Client, type ClientBase, type ClientConfig, Pool, type PoolClient, types } from 'pg'
 import { fromStored, toStored } from '../description/stored-text.ts'
 import type { Row, Value } from '../description/values.ts'
+import { applySettings, type ClientSettings, settingsOfAddress } from './client-settings.ts'
 import { noteConnection, refuseSharedConnection } from './pooler.ts'
-import { applySettings, type SessionSettings, settingsOfAddress } from './session-settings.ts'
 
-/** Settings of every session. A client that freezes in the middle of a transaction must not block the others. */
-const SESSION: SessionSettings = {
+/** Settings of every connection. A client that freezes in the middle of a transaction must not block the others. */
+const SETTINGS: ClientSettings = {
   statement_timeout: '60000',
   lock_timeout: '20000',
   idle_in_transaction_session_timeout: '5000',
   client_min_messages: 'warning',
   // Statements are many and short: compiling one costs more than running it.
   jit: 'off',
-  // The server notices a vanished client too, instead of keeping its session for hours.
+  // The server notices a vanished client too, instead of keeping its connection for hours.
   tcp_keepalives_idle: '10',
   tcp_keepalives_interval: '5',
   tcp_keepalives_count: '3',
@@ -39,10 +39,10 @@ const numbers = {
   },
 }
 
-/** Runs queries: a session, or a pool of sessions. */
-export type Session = Pick<PoolClient, 'query'>
+/** Runs queries: a client, or a pool of clients. */
+export type Queryable = Pick<PoolClient, 'query'>
 
-export interface SessionBounds {
+export interface ClientBounds {
   /** Time to connect. */
   connectMsMax?: number
   /** Time for each answer; 0: no bound. */
@@ -59,20 +59,20 @@ export interface SessionBounds {
  * By default the server plans some statements anew at every use, which costs as much as running them; and a plan that it
  * keeps, made while a table was small, would scan the whole table when it is large.
  */
-const PLANNED_ONCE: SessionSettings = {
+const PLANNED_ONCE: ClientSettings = {
   plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
   enable_bitmapscan: 'off',
 }
 
-/** How a session connects, and the settings that it has then. Settings of the address win. */
+/** How a client connects, and the settings that it has then. Settings of the address win. */
 function configOf(
   url: string,
-  { connectMsMax = CONNECT_TIMEOUT_MS, answerMsMax = ANSWER_MS_MAX, plansOnce = false, statementMsMax }: SessionBounds,
+  { connectMsMax = CONNECT_TIMEOUT_MS, answerMsMax = ANSWER_MS_MAX, plansOnce = false, statementMsMax }: ClientBounds,
 ) {
   const address = settingsOfAddress(url)
-  const settings: SessionSettings = {
-    ...SESSION,
+  const settings: ClientSettings = {
+    ...SETTINGS,
     ...(plansOnce ? PLANNED_ONCE : {}),
     ...(statementMsMax === undefined ? {} : { statement_timeout: String(statementMsMax) }),
     ...address.settings,
@@ -97,11 +97,11 @@ class PlainClient extends Client {
   }
 }
 
-/** Opens a single session. An error while it is idle goes to `onLost`, once. */
-export async function openSession(
+/** Opens a single client. An error while it is idle goes to `onLost`, once. */
+export async function openClient(
   url: string,
   onLost: (error: Error) => void,
-  bounds: SessionBounds = {},
+  bounds: ClientBounds = {},
 ): Promise<Client> {
   const { config, settings, connectMsMax } = configOf(url, bounds)
   const client = new PlainClient(config)
@@ -134,12 +134,12 @@ async function inTime(settled: Promise<void>, ms: number): Promise<void> {
   await Promise.race([settled, late]).finally(() => clearTimeout(timer))
 }
 
-/** Opens a pool of sessions for reads. Without a listener, the loss of an idle session would end the process. */
+/** Opens a pool of connections for reads. Without a listener, the loss of an idle connection would end the process. */
 export function openPool(
   url: string,
   max: number,
   onLost: (error: Error) => void,
-  bounds: Pick<SessionBounds, 'statementMsMax'> = {},
+  bounds: Pick<ClientBounds, 'statementMsMax'> = {},
 ): Pool {
   const { config, settings, connectMsMax } = configOf(url, bounds)
   const settle = async (client: ClientBase) => {
@@ -148,7 +148,7 @@ export function openPool(
   }
   const onConnect = (client: ClientBase) =>
     inTime(settle(client), connectMsMax).catch(error => {
-      // Without its socket the pool ends the session at once, also when nothing answers.
+      // Without its socket the pool ends the connection at once, also when nothing answers.
       ;(client as unknown as { connection: { stream: Socket } }).connection.stream.destroy()
       throw error
     })
@@ -161,7 +161,7 @@ export function openPool(
     allowExitOnIdle: true,
   })
   pool.on('error', onLost)
-  // If a session is lost between two queries of its user, the next query fails.
+  // If a connection is lost between two queries of its user, the next query fails.
   pool.on('connect', client => client.on('error', () => {}))
   return pool
 }
@@ -180,16 +180,16 @@ export async function end(open: Client | Pool): Promise<void> {
   if (open instanceof Client) (open as Client & { unref(): void }).unref()
 }
 
-/** The rows of a statement. A statement with a name is prepared at its first use in a session. */
+/** The rows of a statement. A statement with a name is prepared at its first use on a connection. */
 export async function rowsOf(
-  session: Session,
+  client: Queryable,
   sql: string,
   params: readonly Value[] = [],
   name?: string,
 ): Promise<Row[]> {
   const values = params.map(value => (typeof value === 'string' ? toStored(value) : value))
   const query = { text: sql, values, rowMode: 'array' as const, ...(name === undefined ? {} : { name }) }
-  const { rows } = await session.query<Value[]>(query)
+  const { rows } = await client.query<Value[]>(query)
   for (const row of rows) restore(row)
   return rows
 }
@@ -198,7 +198,7 @@ export async function rowsOf(
 const NAMED_MAX = 200
 const names = new Map<string, string>()
 
-/** A name for a statement whose text is the same at every use, so that it is planned once in a session. */
+/** A name for a statement whose text is the same at every use, so that it is planned once on a connection. */
 export function nameOf(sql: string): string | undefined {
   const known = names.get(sql)
   if (known !== undefined || names.size >= NAMED_MAX) return known

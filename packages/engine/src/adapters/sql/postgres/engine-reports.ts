@@ -1,4 +1,4 @@
-// The reports of engines in the table `engines`. An engine writes its own every few seconds, in a session for reads: the writer's
+// The reports of engines in the table `engines`. An engine writes its own every few seconds, over a connection for reads: the writer's
 // batches are for work.
 
 import type { EngineReport, EngineReports } from '../../../ports/engine-reports.ts'

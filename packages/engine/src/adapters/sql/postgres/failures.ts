@@ -3,7 +3,7 @@
 /** Classes of SQLSTATE: connection, resources, operator intervention, system error. */
 const UNAVAILABLE_CLASSES: readonly string[] = ['08', '53', '57', '58']
 /**
- * Lost races for locks, sessions ended because they were idle in a transaction, a read-only server, and prepared statements
+ * Lost races for locks, connections ended because they were idle in a transaction, a read-only server, and prepared statements
  * that are missing because a pooler exchanged the connection.
  */
 const UNAVAILABLE: ReadonlySet<string> = new Set(['40001', '40P01', '55P03', '25P03', '25006', '26000', '42P05'])
@@ -20,7 +20,7 @@ export function isUnavailable(error: unknown): boolean {
 /** SQLSTATEs of a server that has no room for what was to be written, while smaller writes may go on. */
 const NO_ROOM: ReadonlySet<string> = new Set(['53100', '53400'])
 
-/** Whether the server refused a write because its disk is full. Its session goes on, and nothing was written. */
+/** Whether the server refused a write because its disk is full. its connection stays, and nothing was written. */
 export function lacksRoom(error: unknown): boolean {
   const { code } = error as { code?: unknown }
   return typeof code === 'string' && NO_ROOM.has(code)

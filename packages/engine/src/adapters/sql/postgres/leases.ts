@@ -1,13 +1,13 @@
 // Extends leases inside the writer's transaction.
 
-import type { Session } from './client.ts'
+import type { Queryable } from './client.ts'
 
 /** The ids of the runs whose lease is no longer the owner's, or that are to be claimed and cancelled. */
 export async function extendRuns(
-  session: Session,
+  client: Queryable,
   { owner, until, runIds }: { owner: string; until: number; runIds: readonly string[] },
 ): Promise<string[]> {
-  const { rows } = await session.query<{ id: string }>(
+  const { rows } = await client.query<{ id: string }>(
     `UPDATE runs SET available_at = $1 WHERE id = ANY ($2) AND lease_owner = $3 AND cancel_requested IS NULL
      RETURNING id`,
     [until, runIds, owner],

@@ -2,7 +2,7 @@
 // power, a firewall that has forgotten the connection) reports no error for many minutes; here it fails within seconds.
 
 import type { ClientBase } from 'pg'
-import { end, openSession, rowsOf } from './client.ts'
+import { end, openClient, rowsOf } from './client.ts'
 import { backendOf } from './pooler.ts'
 
 /** Interval of the checks whether the server works on the query, while there is no answer. */
@@ -11,20 +11,20 @@ const CHECK_EVERY_MS = 3000
 const CHECK_MS_MAX = 3000
 /** The answer to a query that ended this recently may be on its way. */
 const ANSWER_ON_ITS_WAY = `interval '${CHECK_EVERY_MS} ms'`
-/** SQLSTATE class of a server that has no room for another session. */
-const TOO_MANY_SESSIONS = '53'
+/** SQLSTATE class of a server that has no room for another connection. */
+const TOO_MANY_CONNECTIONS = '53'
 const IS_WORKED_ON = `SELECT 1 FROM pg_stat_activity WHERE pid = $1
   AND (state = 'active' OR state_change > clock_timestamp() - ${ANSWER_ON_ITS_WAY})`
 
 /**
- * Resolves with the answer. Rejects if another session finds that the server does not work on the query, or cannot be reached:
+ * Resolves with the answer. Rejects if another connection finds that the server does not work on the query, or cannot be reached:
  * the effect of the query is then unknown, and the client cannot be used any more.
  */
 export async function answerTo<T>(client: ClientBase, url: string, answer: Promise<T>): Promise<T> {
   for (;;) {
     const arrived = await within(answer, CHECK_EVERY_MS)
     if (arrived) return arrived.value
-    // The answer may still come while the other session checks.
+    // The answer may still come while the other connection checks.
     const checking = isWorkedOn(client, url)
     const first = await Promise.race([answer.then(value => ({ value })), checking])
     if (typeof first === 'object') return first.value
@@ -44,17 +44,17 @@ async function within<T>(answer: Promise<T>, ms: number): Promise<{ value: T } |
   }
 }
 
-/** Also true if the server is there but accepts no more sessions. */
+/** Also true if the server is there but accepts no more connections. */
 async function isWorkedOn(client: ClientBase, url: string): Promise<boolean> {
   try {
     const bounds = { connectMsMax: CHECK_MS_MAX, answerMsMax: CHECK_MS_MAX, trustsPooler: true }
-    const session = await openSession(url, () => {}, bounds)
+    const other = await openClient(url, () => {}, bounds)
     try {
-      return (await rowsOf(session, IS_WORKED_ON, [backendOf(client) ?? null])).length > 0
+      return (await rowsOf(other, IS_WORKED_ON, [backendOf(client) ?? null])).length > 0
     } finally {
-      void end(session)
+      void end(other)
     }
   } catch (error) {
-    return String((error as { code?: unknown }).code).startsWith(TOO_MANY_SESSIONS)
+    return String((error as { code?: unknown }).code).startsWith(TOO_MANY_CONNECTIONS)
   }
 }

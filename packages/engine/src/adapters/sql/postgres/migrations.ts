@@ -6,7 +6,7 @@ import { type DdlDialect, schemaSteps } from '../description/ddl.ts'
 import { MOVE_TABLE, UNFINISHED_MOVE } from '../tables/bookkeeping.ts'
 import { SET_KINDS } from '../tables/runs.ts'
 import { TABLES } from '../tables/tables.ts'
-import { rowsOf, type Session } from './client.ts'
+import { type Queryable, rowsOf } from './client.ts'
 import { CREATE_ENGINES } from './engine-reports.ts'
 import { SEARCH_FUNCTIONS } from './search-functions.ts'
 import { CREATE_WRITE_FUNCTION, LOCKS, WRITE_FUNCTION } from './write-function.ts'
@@ -79,8 +79,8 @@ export async function migrate(client: Client, steps = MIGRATIONS): Promise<void>
 }
 
 /** Rejects if a move into the schema is not finished. */
-export async function refuseUnfinishedMove(session: Session): Promise<void> {
-  const [row] = await rowsOf(session, `SELECT to_regclass('${MOVE_TABLE}')::text`)
+export async function refuseUnfinishedMove(client: Queryable): Promise<void> {
+  const [row] = await rowsOf(client, `SELECT to_regclass('${MOVE_TABLE}')::text`)
   if (row?.[0] !== null) throw new Error(UNFINISHED_MOVE)
 }
 

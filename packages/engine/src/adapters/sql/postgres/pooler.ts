@@ -5,8 +5,8 @@ import type { ClientBase } from 'pg'
 
 /** Transactions of a session that must meet its own connection, while another session works beside it. */
 const TRANSACTIONS = 3
-/** Sessions that an engine may have at once. */
-export const ENGINE_SESSIONS = 10
+/** Connections that an engine may have at once. */
+export const ENGINE_CONNECTIONS = 10
 
 /** SQLSTATE of a server that refuses a connection: the store counts as unavailable. */
 const REFUSED = '08004'
@@ -18,7 +18,7 @@ const SHARED =
   'locks of the engine are missing: use session mode (PgBouncer: pool_mode = session), or the address of PostgreSQL itself'
 const NO_ROOM =
   'a pooler has no second connection to PostgreSQL for the engine, which needs up to ' +
-  `${ENGINE_SESSIONS}: allow more (PgBouncer: default_pool_size, max_db_connections)`
+  `${ENGINE_CONNECTIONS}: allow more (PgBouncer: default_pool_size, max_db_connections)`
 
 interface Connection {
   /** The process of the server that has the connection. A pooler reports another number when the session connects. */

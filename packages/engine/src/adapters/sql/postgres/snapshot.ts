@@ -2,7 +2,7 @@
 
 import { numbered } from '../description/placeholders.ts'
 import type { Snapshot } from '../verify/check.ts'
-import { openSession, rowsOf } from './client.ts'
+import { openClient, rowsOf } from './client.ts'
 import { refuseUnfinishedMove, SCHEMA_VERSION } from './migrations.ts'
 
 export const INVALID_INDEXES = `SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
@@ -11,30 +11,30 @@ export const INVALID_INDEXES = `SELECT c.relname FROM pg_index i JOIN pg_class c
 /** Rejects if the server cannot be reached, or has another schema version. */
 export async function openPostgresSnapshot(url: string): Promise<Snapshot> {
   // A query may take longer here than an engine would wait, and so may the time between two queries.
-  const session = await openSession(url, () => {}, { answerMsMax: 0 })
+  const client = await openClient(url, () => {}, { answerMsMax: 0 })
   try {
-    await session.query('SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0')
-    await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-    const version = await schemaVersionOf(session)
+    await client.query('SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0')
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+    const version = await schemaVersionOf(client)
     if (version !== SCHEMA_VERSION)
       throw new Error(`the store has schema version ${version}, this perdure supports ${SCHEMA_VERSION}`)
   } catch (error) {
-    await session.end().catch(() => {})
+    await client.end().catch(() => {})
     throw error
   }
   return {
-    rows: (sql, params = []) => rowsOf(session, numbered(sql), params),
+    rows: (sql, params = []) => rowsOf(client, numbered(sql), params),
     damage: async () =>
-      (await rowsOf(session, INVALID_INDEXES)).map(([name]) => `index ${name} is not valid: REINDEX it`),
-    close: () => session.end(),
+      (await rowsOf(client, INVALID_INDEXES)).map(([name]) => `index ${name} is not valid: REINDEX it`),
+    close: () => client.end(),
   }
 }
 
 /** The version of the schema; 0 if no engine has ever used it. Rejects while a move into it is not finished. */
-export async function schemaVersionOf(session: Parameters<typeof rowsOf>[0]): Promise<number> {
-  const [table] = await rowsOf(session, `SELECT to_regclass('migrations')::text`)
+export async function schemaVersionOf(client: Parameters<typeof rowsOf>[0]): Promise<number> {
+  const [table] = await rowsOf(client, `SELECT to_regclass('migrations')::text`)
   if (table?.[0] === null) return 0
-  await refuseUnfinishedMove(session)
-  const [[version]] = (await rowsOf(session, 'SELECT coalesce(max(version), 0) FROM migrations')) as [[number]]
+  await refuseUnfinishedMove(client)
+  const [[version]] = (await rowsOf(client, 'SELECT coalesce(max(version), 0) FROM migrations')) as [[number]]
   return version
 }

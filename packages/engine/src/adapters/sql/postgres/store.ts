@@ -1,4 +1,4 @@
-// Opens a store on PostgreSQL: one session writes, a few read, two scan. Called by compose/backends for `postgres://` addresses.
+// Opens a store on PostgreSQL: one connection writes, a few read, two scan. Called by compose/backends for `postgres://` addresses.
 
 import { randomUUID } from 'node:crypto'
 import type { Pool, PoolClient } from 'pg'
@@ -9,7 +9,7 @@ import { numbered } from '../description/placeholders.ts'
 import type { Query, Row } from '../description/values.ts'
 import type { Database } from '../store/database.ts'
 import { SqlStore } from '../store/sql-store.ts'
-import { end, openPool, openSession, rowsOf } from './client.ts'
+import { end, openClient, openPool, rowsOf } from './client.ts'
 import { PostgresEngineReports } from './engine-reports.ts'
 import { isUnavailable } from './failures.ts'
 import { answerTo } from './lost-answer.ts'
@@ -18,9 +18,9 @@ import { backendOf, refuseLostConnection } from './pooler.ts'
 import { shareStore } from './use-lock.ts'
 import { Writer } from './writer.ts'
 
-/** Most sessions for the reads of one engine. */
+/** Most connections for the reads of one engine. */
 const READERS_MAX = 4
-/** Most sessions for the scans of one engine, and the time for a statement of theirs. */
+/** Most connections for the scans of one engine, and the time for a statement of theirs. */
 const SCANNERS_MAX = 2
 const SCAN_MS_MAX = 30_000
 
@@ -52,8 +52,8 @@ export async function openPostgresStore({ url, log }: PostgresStoreOptions): Pro
   const onError = (details: object, message: string) => log?.error(details, message)
   await prepare(url)
   const writer = new BatchQueue(new Writer({ url, name: randomUUID(), onError }), onError)
-  const pool = openPool(url, READERS_MAX, err => onError({ err }, 'an idle session of the store was lost'))
-  const scanners = openPool(url, SCANNERS_MAX, err => onError({ err }, 'an idle session for scans was lost'), {
+  const pool = openPool(url, READERS_MAX, err => onError({ err }, 'an idle connection to the store was lost'))
+  const scanners = openPool(url, SCANNERS_MAX, err => onError({ err }, 'an idle connection for scans was lost'), {
     statementMsMax: SCAN_MS_MAX,
   })
   return new PostgresStore(new PostgresDatabase({ writer, pool, scanners, url }), pool)
@@ -62,12 +62,12 @@ export async function openPostgresStore({ url, log }: PostgresStoreOptions): Pro
 async function prepare(url: string): Promise<void> {
   try {
     // A migration has no time limit here.
-    const session = await openSession(url, () => {}, { answerMsMax: 0 })
+    const client = await openClient(url, () => {}, { answerMsMax: 0 })
     await answerTo(
-      session,
+      client,
       url,
-      shareStore(session).then(() => migrate(session)),
-    ).finally(() => end(session))
+      shareStore(client).then(() => migrate(client)),
+    ).finally(() => end(client))
   } catch (cause) {
     throw new Error(`cannot open ${withoutPassword(url)}: ${(cause as Error).message}`, { cause })
   }
@@ -89,23 +89,23 @@ class PostgresDatabase implements Database {
   }
 
   read(queries: Query[]): Promise<Row[][]> {
-    return this.#in(this.#pool, session => readAll(session, queries))
+    return this.#in(this.#pool, client => readAll(client, queries))
   }
 
   /** Executes one statement that may write, outside of the writer's batches. */
   async execute(query: Query): Promise<Row[]> {
-    const [rows] = await this.#in(this.#pool, session => readAll(session, [query]))
+    const [rows] = await this.#in(this.#pool, client => readAll(client, [query]))
     return rows as Row[]
   }
 
   scan(queries: Query[], signal?: AbortSignal): Promise<Row[][]> {
-    return this.#in(this.#scanners, async session => {
+    return this.#in(this.#scanners, async client => {
       const cancel = () =>
-        void rowsOf(this.#pool, 'SELECT pg_cancel_backend($1)', [backendOf(session) ?? 0]).catch(() => {})
+        void rowsOf(this.#pool, 'SELECT pg_cancel_backend($1)', [backendOf(client) ?? 0]).catch(() => {})
       signal?.addEventListener('abort', cancel, { once: true })
       try {
-        const rows = await readAll(session, queries)
-        // The cancellation may come later than the answer: it must not meet the next scan of the session.
+        const rows = await readAll(client, queries)
+        // The cancellation may come later than the answer: it must not meet the next scan of the connection.
         signal?.throwIfAborted()
         return rows
       } finally {
@@ -114,17 +114,17 @@ class PostgresDatabase implements Database {
     })
   }
 
-  async #in(pool: Pool, work: (session: PoolClient) => Promise<Row[][]>): Promise<Row[][]> {
+  async #in(pool: Pool, work: (client: PoolClient) => Promise<Row[][]>): Promise<Row[][]> {
     try {
-      const session = await pool.connect()
+      const client = await pool.connect()
       try {
         // Behind a pooler a session may have got another connection, with the tables of another schema.
-        const own = refuseLostConnection(session).then(() => work(session))
-        const rows = await answerTo(session, this.#url, own)
-        session.release()
+        const own = refuseLostConnection(client).then(() => work(client))
+        const rows = await answerTo(client, this.#url, own)
+        client.release()
         return rows
       } catch (error) {
-        session.release(error as Error)
+        client.release(error as Error)
         throw error
       }
     } catch (cause) {
@@ -144,10 +144,10 @@ class PostgresDatabase implements Database {
 }
 
 /** Rows of all queries, seen at one moment. */
-async function readAll(session: PoolClient, queries: Query[]): Promise<Row[][]> {
+async function readAll(client: PoolClient, queries: Query[]): Promise<Row[][]> {
   const rows: Row[][] = []
-  if (queries.length > 1) await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-  for (const { sql, params } of queries) rows.push(await rowsOf(session, numbered(sql), params))
-  if (queries.length > 1) await session.query('COMMIT')
+  if (queries.length > 1) await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+  for (const { sql, params } of queries) rows.push(await rowsOf(client, numbered(sql), params))
+  if (queries.length > 1) await client.query('COMMIT')
   return rows
 }

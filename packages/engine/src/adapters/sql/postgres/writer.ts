@@ -1,5 +1,5 @@
 // The writer of a PostgreSQL store: makes batches of requests durable, units by one call of the write function, other tasks in
-// a transaction each, all under the one writers' lock. It has one session; the batch queue calls it with one batch at a time.
+// a transaction each, all under the one writers' lock. It has one connection; the batch queue calls it with one batch at a time.
 
 import type { Client } from 'pg'
 import type { Channel } from '../batches/channel.ts'
@@ -18,7 +18,7 @@ import { prune } from '../claims/prune.ts'
 import { releaseOthers } from '../claims/release.ts'
 import { countEnds } from '../rollups/count-ends.ts'
 import { claimDeliveries, claimRuns, claimTimers } from './claims.ts'
-import { end, openSession, rowsOf } from './client.ts'
+import { end, openClient, rowsOf } from './client.ts'
 import { isUnavailable, lacksRoom } from './failures.ts'
 import { integersOf, textsOf } from './grouped/binary.ts'
 import { planOf, planUnitByUnit } from './grouped/plan.ts'
@@ -29,7 +29,7 @@ import { runWork } from './run-work.ts'
 import { shareStore } from './use-lock.ts'
 import { TAKE_WRITE_LOCK, WRITE_FUNCTION } from './write-function.ts'
 
-/** How often a lost session is opened anew for one batch, and the first pause in between; it doubles. */
+/** How often a lost connection is replaced for one batch, and the first pause in between; it doubles. */
 const RECONNECTS_MAX = 3
 const RECONNECT_PAUSE_MS = 100
 const CONNECT_MS_MAX = 3000
@@ -114,7 +114,7 @@ export class Writer implements Channel {
     const tryMsMax = this.#unavailable ? TRY_MS_MAX_WHILE_UNAVAILABLE : TRY_MS_MAX
     for (let tries = 0; ; tries++) {
       try {
-        return await this.#withSession(client => written(client, values))
+        return await this.#withClient(client => written(client, values))
       } catch (error) {
         if (lacksRoom(error)) return this.#markLackOfRoom(error)
         if (!isUnavailable(error)) return { failed: (error as Error).message, unavailable: false }
@@ -129,9 +129,9 @@ export class Writer implements Channel {
   /** Executes a task in a transaction of its own. If its answer is lost, the leases of a claim run out. */
   async #perform(task: Task): Promise<Answer> {
     try {
-      const answer = await this.#withSession(client => transaction(client, task))
+      const answer = await this.#withClient(client => transaction(client, task))
       if (task.type === 'probe' && this.#lacksRoom) {
-        await this.#withSession(findRoom)
+        await this.#withClient(findRoom)
         this.#lacksRoom = false
       }
       return answer
@@ -146,9 +146,9 @@ export class Writer implements Channel {
     }
   }
 
-  /** The result of work on the session, which is opened if there is none. */
-  async #withSession<T>(work: (client: Client) => Promise<T>): Promise<T> {
-    const client = await this.#session()
+  /** The result of work on the connection, which is opened if there is none. */
+  async #withClient<T>(work: (client: Client) => Promise<T>): Promise<T> {
+    const client = await this.#connect()
     const answer = await answerTo(client, this.#options.url, work(client))
     this.#unavailable = undefined
     return answer
@@ -165,11 +165,11 @@ export class Writer implements Channel {
     return this.#unavailable
   }
 
-  async #session(): Promise<Client> {
+  async #connect(): Promise<Client> {
     if (this.#client) return this.#client
     let opened: Client | undefined
-    // If the session is lost before it is this writer's, the first query fails.
-    const client = await openSession(this.#options.url, error => opened && this.#lost(error, opened), {
+    // If the connection is lost before it is this writer's, the first query fails.
+    const client = await openClient(this.#options.url, error => opened && this.#lost(error, opened), {
       connectMsMax: CONNECT_MS_MAX,
       plansOnce: true,
     })
@@ -182,7 +182,7 @@ export class Writer implements Channel {
     return client
   }
 
-  /** Gives the session up. Ignores errors of a session that was already replaced. */
+  /** Gives the connection up. Ignores errors of a connection that was already replaced. */
   #lost(error: unknown, client = this.#client): void {
     if (client !== this.#client) return
     this.#client = undefined

@@ -1,4 +1,4 @@
-// PostgreSQL sessions that end in the middle of something: at the server's own bounds, by an administrator, or in a
+// PostgreSQL connections that end in the middle of something: at the server's own bounds, by an administrator, or in a
 // network that swallows everything. Callers get their answer in time, nothing is lost or done twice, and no lock
 // stays behind.
 
@@ -15,7 +15,7 @@ import { WriteLock } from '../kit/servers/write-lock.ts'
 const ANSWER_MS_MAX = 15_000
 const LEASE_MS = 15_000
 
-/** The address with a session bound set. */
+/** The address with a bound of the server set. */
 function bounded(url: string, bound: string): string {
   const with_ = new URL(url)
   with_.searchParams.set('options', `${with_.searchParams.get('options')} -c ${bound}`)
@@ -44,7 +44,7 @@ async function refusedAfter(work: Promise<unknown>): Promise<number> {
   return performance.now() - begunAt
 }
 
-describe('a session that ends inside a claim', async () => {
+describe('a connection that ends inside a claim', async () => {
   const url = await freshSchema()
   const proxy = await TcpProxy.open(POSTGRES_URL, 5432)
   const [cut, other] = [await open(proxy.urlOf(url)), await open(url)]
@@ -60,7 +60,7 @@ describe('a session that ends inside a claim', async () => {
     return runs.map(({ id }) => id)
   }
 
-  test('before it took its leases: another session, or the same engine, takes them at once', async () => {
+  test('before it took its leases: another connection, or the same engine, takes them at once', async () => {
     const ids = await due()
     const owner = unique('owner')
     proxy.cutAt(owner, 'before')
@@ -108,7 +108,7 @@ describe('a session that ends inside a claim', async () => {
     expect(performance.now() - begunAt).toBeLessThan(5000)
     expect(await claimed).toBeLessThan(ANSWER_MS_MAX)
     proxy.release()
-    // The swallowed bytes arrive now, at a session that has ended.
+    // The swallowed bytes arrive now, at a connection that has ended.
     expect(idsOf(await claim(idle, owner))).toEqual(ids)
   })
 })
@@ -147,7 +147,7 @@ describe.each([
 
 // These tests wait seconds for bounds to pass, so they run at the same time.
 describe.concurrent('an answer that does not come', () => {
-  test('because the server works on it is waited for without a bound, and the session stays', async () => {
+  test('because the server works on it is waited for without a bound, and the connection stays', async () => {
     const url = await freshSchema()
     const store = await open(url)
     const lock = await WriteLock.of(url)

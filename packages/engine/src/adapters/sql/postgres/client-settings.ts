@@ -1,16 +1,16 @@
-// The settings of a session with PostgreSQL. They are set by a statement after the session has connected: a pooler refuses
+// The settings of a client of PostgreSQL. They are set by a statement after the client has connected: a pooler refuses
 // or drops settings that come with the start of a connection (docs/poolers.md). Called by client.
 
 import { type ClientBase, escapeLiteral } from 'pg'
 import { markSettled } from './pooler.ts'
 
-export type SessionSettings = Readonly<Record<string, string>>
+export type ClientSettings = Readonly<Record<string, string>>
 
 /** Settings that `pg` would send at the start of the connection when the address has a parameter of that name. */
 const SENT_AT_START = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'] as const
 
 /** Splits an address: without its settings, and the settings, which `options` and parameters of their names give. */
-export function settingsOfAddress(url: string): { bare: string; settings: SessionSettings } {
+export function settingsOfAddress(url: string): { bare: string; settings: ClientSettings } {
   const address = new URL(url)
   const settings: Record<string, string> = {}
   for (const name of SENT_AT_START) {
@@ -24,7 +24,7 @@ export function settingsOfAddress(url: string): { bare: string; settings: Sessio
 }
 
 /** Reads options as PostgreSQL does: `-c name=value`, `-cname=value` and `--name=value`; a backslash escapes a space. */
-function settingsOfOptions(options: string): SessionSettings {
+function settingsOfOptions(options: string): ClientSettings {
   const words = options.match(/(?:\\.|[^\s\\])+/gs) ?? []
   const settings: Record<string, string> = {}
   for (let at = 0; at < words.length; at++) {
@@ -38,8 +38,8 @@ function settingsOfOptions(options: string): SessionSettings {
   return settings
 }
 
-/** Gives the session its settings. Rejects if the server refuses one, or if the schema does not exist. */
-export async function applySettings(client: ClientBase, settings: SessionSettings): Promise<void> {
+/** Gives the client its settings. Rejects if the server refuses one, or if the schema does not exist. */
+export async function applySettings(client: ClientBase, settings: ClientSettings): Promise<void> {
   const calls = Object.entries(settings).map(
     ([name, value]) => `set_config(${escapeLiteral(name)}, ${escapeLiteral(value)}, false)`,
   )
