@@ -38,9 +38,9 @@ transportContract('connect, through another engine', async () => {
     runner.onInvoke = ({ id, text }) => {
       const now = typeof act === 'function' ? act(bodyOf(text)) : act
       if (now === 'vanish') {
-        runner.session.close()
-        connect().session.renew({ underWay: [] })
-      } else if (now !== 'hang') runner.session.result(id, now.status, now.body)
+        runner.connection.close()
+        connect().connection.renew({ underWay: [] })
+      } else if (now !== 'hang') runner.connection.result(id, now.status, now.body)
     }
     return runner
   }

@@ -11,7 +11,7 @@ export interface RunnerSocket {
   readonly heardAt: number
   /**
    * Whether it takes invokes: false while too much of what was sent is unread, and while the runner's event loop is blocked or it does
-   * not answer. `Session.drained` follows.
+   * not answer. `RunnerConnection.drained` follows.
    */
   readonly isWritable: boolean
   /** Sends a frame; `payload` is JSON text. Does nothing once the socket closes. */
@@ -30,7 +30,7 @@ export interface RunnerSocket {
 }
 
 /** The members of a `runner.register` frame that concern its socket. */
-interface SessionTerms {
+interface ConnectionTerms {
   /** Most invokes under way on all sockets of the runner; absent: no bound. */
   maxConcurrency?: number | undefined
   /** The runner is about to close this socket: it takes no further invokes on it. */
@@ -39,7 +39,7 @@ interface SessionTerms {
   underWay?: readonly string[] | undefined
 }
 
-export interface SessionOptions extends SessionTerms {
+export interface ConnectionOptions extends ConnectionTerms {
   /** The runner's `conn://` URL. */
   url: string
   /** Whether the runner has an id of its own, so that it can come back on another socket. */
@@ -51,9 +51,9 @@ export interface SessionOptions extends SessionTerms {
 }
 
 /** A registered socket: receives what the runner sends. */
-export interface Session {
+export interface RunnerConnection {
   /** The runner registered again on the socket. */
-  renew(terms: SessionTerms): void
+  renew(terms: ConnectionTerms): void
   /**
    * The result of an invoke, its body unchanged. Ignored when the invoke is over, or another runner's. The result is to be
    * acknowledged at once, or, where a promise is returned (another engine may wait for the result), when it resolves.
@@ -82,7 +82,7 @@ export interface Connections {
   /** Whether the engine shuts down: no socket may register any more. */
   readonly isDraining: boolean
   /** From now on invokes of the runner also go to this socket. */
-  open(socket: RunnerSocket, options: SessionOptions): Session
+  open(socket: RunnerSocket, options: ConnectionOptions): RunnerConnection
   /** The process with sockets of these instances lives, although it may be silent on them. */
   beat(namespace: string, beat: Beat): void
 }

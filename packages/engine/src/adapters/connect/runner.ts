@@ -4,7 +4,7 @@
 import { CLOSE_CODES } from '@perdure/protocol'
 import { TransientMap } from '../../base/transient-map.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { RunnerSocket, SessionOptions } from '../../ports/connections.ts'
+import type { ConnectionOptions, RunnerSocket } from '../../ports/connections.ts'
 import type { Call, CallHolder } from './call.ts'
 import { SocketWatch } from './watch.ts'
 
@@ -74,7 +74,7 @@ export class ConnectedRunner {
     this.#maxConcurrency = maxConcurrency
   }
 
-  open(socket: RunnerSocket, options: SessionOptions): RegisteredSocket {
+  open(socket: RunnerSocket, options: ConnectionOptions): RegisteredSocket {
     const { instance, isNamed, underWay, maxConcurrency, leaving = false, beats = false } = options
     const calls = new TransientMap<string, Call>()
     const watch = new SocketWatch({ clock: this.#options.clock, holder: { calls, socket }, beats })

@@ -1,10 +1,17 @@
 // The Connect transport: an invoke is a frame on a socket that the runner opened (docs/wire-protocol.md#connect).
-// The driver calls it once per pass; http/connect opens the sessions.
+// The driver calls it once per pass; http/connect opens the connections.
 
 import { randomBytes } from 'node:crypto'
 import { connectUrlOwner } from '../../domain/model/connect-url.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Beat, Connections, Presence, RunnerSocket, Session, SessionOptions } from '../../ports/connections.ts'
+import type {
+  Beat,
+  ConnectionOptions,
+  Connections,
+  Presence,
+  RunnerConnection,
+  RunnerSocket,
+} from '../../ports/connections.ts'
 import type { MessageMemory } from '../../ports/message-memory.ts'
 import type { InvokeCall, InvokeReply, Transport } from '../../ports/transport.ts'
 import { ENGINE_CLOSING, PendingCalls } from '../transport/pending-calls.ts'
@@ -122,7 +129,7 @@ export class ConnectTransport implements Transport, Connections, Presence {
     return sockets.length === 0 ? undefined : Math.max(...sockets.map(({ socket }) => socket.lastSeenAt))
   }
 
-  open(socket: RunnerSocket, options: SessionOptions): Session {
+  open(socket: RunnerSocket, options: ConnectionOptions): RunnerConnection {
     const { url } = options
     const runner = this.#runners.get(url) ?? this.#newRunner(url)
     this.#runners.set(url, runner)
@@ -130,7 +137,7 @@ export class ConnectTransport implements Transport, Connections, Presence {
     const registered = runner.open(socket, options)
     if (isFirst) this.#options.onPresence(url, true)
     this.#options.onRoomChange(url)
-    return this.#session(url, runner, registered)
+    return this.#connection(url, runner, registered)
   }
 
   beat(namespace: string, beat: Beat): void {
@@ -147,7 +154,7 @@ export class ConnectTransport implements Transport, Connections, Presence {
     }
   }
 
-  #session(url: string, runner: ConnectedRunner, registered: RegisteredSocket): Session {
+  #connection(url: string, runner: ConnectedRunner, registered: RegisteredSocket): RunnerConnection {
     const { onForeignResult, onRoomChange } = this.#options
     return {
       renew: ({ maxConcurrency, underWay, leaving = false }) => {

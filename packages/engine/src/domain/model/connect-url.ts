@@ -5,7 +5,7 @@ import type { Runner } from './workflow.ts'
 
 const SCHEME = 'conn://'
 
-/** The URL of a Connect runner. `id` is the runner's id, or its session's if it has none. */
+/** The URL of a Connect runner. `id` is the runner's id, or its socket's if it has none. */
 export function connectUrl(namespace: string, app: string, id: string): string {
   return SCHEME + [namespace, app, id].map(encodeURIComponent).join('/')
 }

@@ -16,7 +16,7 @@ import {
 } from '@perdure/protocol'
 import { EngineError } from '../../domain/model/errors.ts'
 import { ENGINE_FEATURES } from '../../domain/model/features.ts'
-import type { Session } from '../../ports/connections.ts'
+import type { RunnerConnection } from '../../ports/connections.ts'
 import type { RunAccess } from '../../services/admin/run-access.ts'
 import type { Actor } from '../../services/commit/audit.ts'
 import type { AnotherPass } from '../../services/pass/another-pass.ts'
@@ -73,9 +73,9 @@ export class Peer {
     error: null,
   }
   readonly #options: PeerOptions
-  readonly #sessionId = `ses_${randomBytes(12).toString('hex')}`
+  readonly #socketId = `ses_${randomBytes(12).toString('hex')}`
   #instance: string | undefined
-  #session: Session | undefined
+  #connection: RunnerConnection | undefined
   #registered: RegisterRequest | undefined
   /** Frames that came while a registration was being made durable. */
   #queued: IncomingFrame[] = []
@@ -106,12 +106,12 @@ export class Peer {
 
   /** The runner has read what was sent. */
   drained(): void {
-    this.#session?.drained()
+    this.#connection?.drained()
   }
 
   /** The socket is closed. Resolves when a pending registration is over and a runner without an id is removed. */
   async closed(): Promise<void> {
-    this.#session?.close()
+    this.#connection?.close()
     this.#queued = []
     await this.#registering
     const { deps, actor } = this.#options
@@ -146,7 +146,7 @@ export class Peer {
     }
     const reply: HelloReply = {
       protocolVersion: PROTOCOL_VERSION,
-      sessionId: this.#sessionId,
+      sessionId: this.#socketId,
       heartbeatMs: CONNECT_HEARTBEAT_MS,
       maxFrameBytes: CONNECT_FRAME_BYTES_MAX,
       features: [...ENGINE_FEATURES],
@@ -156,28 +156,28 @@ export class Peer {
   }
 
   #result(frame: IncomingFrame): void {
-    const session = this.#openSession()
-    const { status, body } = this.#readFor(session, frame, readResult)
+    const connection = this.#registeredConnection()
+    const { status, body } = this.#readFor(connection, frame, readResult)
     const acknowledge = () => this.#options.socket.send('result.ack', frame.id)
-    const forwarded = session.result(frame.id, status, body)
+    const forwarded = connection.result(frame.id, status, body)
     if (forwarded) void forwarded.then(acknowledge)
     else acknowledge()
   }
 
   #checkpoint(frame: IncomingFrame): void {
-    const session = this.#openSession()
-    session.checkpoint(frame.id, this.#readFor(session, frame, readCheckpoint))
+    const connection = this.#registeredConnection()
+    connection.checkpoint(frame.id, this.#readFor(connection, frame, readCheckpoint))
   }
 
   #append(frame: IncomingFrame): void {
-    const session = this.#openSession()
-    session.append(frame.id, this.#readFor(session, frame, readCheckpoint))
+    const connection = this.#registeredConnection()
+    connection.append(frame.id, this.#readFor(connection, frame, readCheckpoint))
   }
 
   /** The handler of a pass that was answered goes on. The acknowledgement says that its run has another pass, or needs none. */
   #again({ id, payload }: IncomingFrame): void {
     const { deps, socket, actor } = this.#options
-    this.#openSession()
+    this.#registeredConnection()
     const asked = checkAgain(payload)
     const { app } = this.#registered as RegisterRequest
     deps.anotherPass.requestFor({ namespace: actor.namespace, app }, asked).then(
@@ -187,17 +187,17 @@ export class Peer {
   }
 
   /** A frame that cannot be read ends its invoke, as an unreadable answer over HTTP does. */
-  #readFor<T>(session: Session, frame: IncomingFrame, read: (frame: IncomingFrame) => T): T {
+  #readFor<T>(connection: RunnerConnection, frame: IncomingFrame, read: (frame: IncomingFrame) => T): T {
     try {
       return read(frame)
     } catch (error) {
-      session.unreadable(frame.id, `the ${frame.type} cannot be read: ${problemOf(error).message}`)
+      connection.unreadable(frame.id, `the ${frame.type} cannot be read: ${problemOf(error).message}`)
       throw error
     }
   }
 
-  #openSession(): Session {
-    if (this.#session) return this.#session
+  #registeredConnection(): RunnerConnection {
+    if (this.#connection) return this.#connection
     throw new EngineError('invalid_request', 'runner.register must come first')
   }
 
@@ -211,7 +211,7 @@ export class Peer {
     const { namespace } = actor
     const request = registrationOf(register, {
       namespace,
-      sessionId: this.#sessionId,
+      socketId: this.#socketId,
       earlier: this.#registered,
     })
     socket.pause()
@@ -225,20 +225,20 @@ export class Peer {
       .finally(() => this.#handleQueued())
   }
 
-  /** The registration is durable: opens the session, or renews it. */
+  /** The registration is durable: opens the connection, or renews it. */
   #open(terms: ConnectRegister, request: RegisterRequest, reply: RegisterReply): void {
     const { deps, socket, actor, onRegistered } = this.#options
     const { app, runner, url } = request
     this.#registered = request
     if (socket.isOver) return
-    if (this.#session) {
-      this.#session.renew(terms)
+    if (this.#connection) {
+      this.#connection.renew(terms)
       return
     }
     const beats = request.features?.includes(BEATS_FEATURE)
     const identity = { url, isNamed: runner !== undefined, instance: this.#instance, beats }
     const { maxConcurrency, underWay, leaving } = terms
-    this.#session = deps.connections.open(socket, { ...identity, maxConcurrency, underWay, leaving })
+    this.#connection = deps.connections.open(socket, { ...identity, maxConcurrency, underWay, leaving })
     onRegistered()
     deps.log.info({ namespace: actor.namespace, app, runner: reply.runnerId }, 'runner connected')
   }

@@ -37,12 +37,12 @@ export function checkHello(payload: unknown = {}): string | undefined {
 /** The registration in the form that the registry takes. `earlier` is the socket's last one: app and runner must stay. */
 export function registrationOf(
   register: ConnectRegister,
-  options: { namespace: string; sessionId: string; earlier: RegisterRequest | undefined },
+  options: { namespace: string; socketId: string; earlier: RegisterRequest | undefined },
 ): RegisterRequest {
   const { maxConcurrency: _, underWay: __, ...request } = register
-  const { namespace, sessionId, earlier } = options
+  const { namespace, socketId, earlier } = options
   if (earlier && earlier.app !== request.app) throw invalid('app', `must stay "${earlier.app}" on this socket`)
   if (earlier && earlier.runner !== request.runner) throw invalid('runner', 'must stay the same on this socket')
-  const url = connectUrl(namespace, request.app, request.runner ?? sessionId)
+  const url = connectUrl(namespace, request.app, request.runner ?? socketId)
   return { framework: 'connect', ...request, url }
 }

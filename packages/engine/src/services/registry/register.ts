@@ -1,5 +1,5 @@
 // Registrations and heartbeats of runners (docs/wire-protocol.md#register), and the listings of what they registered. Called
-// by the HTTP routes and the Connect sessions.
+// by the HTTP routes and Connect.
 
 import { keyFingerprint, PROTOCOL_VERSION, type RegisterReply, type RegisterRequest } from '@perdure/protocol'
 import { type ScheduleView, scheduleChanges, scheduleView } from '../../domain/arrival/schedules.ts'
@@ -64,7 +64,7 @@ export class Registry {
 
   /**
    * Makes the registration durable. Calls `onRegistered` with the answer as soon as it is, before runs that wait for the
-   * runner are woken: a Connect session opens its socket to invokes there.
+   * runner are woken: a Connect runner's socket is opened to invokes there.
    */
   async register(
     namespace: string,

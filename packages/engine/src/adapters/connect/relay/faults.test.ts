@@ -28,7 +28,7 @@ describe('an engine that crashes during a call', () => {
     await cluster.settle()
     cluster.network.cut('one')
     await cluster.clock.advance(7000)
-    runner.session.result(runner.invokes[0]!.id, 200, '{}')
+    runner.connection.result(runner.invokes[0]!.id, 200, '{}')
     cluster.network.reconnect('one')
     expect(await after(cluster, 4000, reply)).toMatchObject({ kind: 'answered' })
   })
@@ -66,7 +66,7 @@ describe('a lost message', () => {
     const reply = two.invoke()
     await cluster.settle()
     cluster.network.drops = message => message.includes(' reply ')
-    runner.session.result(runner.invokes[0]!.id, 200, '"the answer"')
+    runner.connection.result(runner.invokes[0]!.id, 200, '"the answer"')
     expect(await after(cluster, 6000, reply)).toBeUndefined()
     cluster.network.drops = () => false
     expect(await after(cluster, 3000, reply)).toEqual({ kind: 'answered', status: 200, body: '"the answer"' })
@@ -81,7 +81,7 @@ describe('a message that comes twice or late', () => {
     const { cluster, two, runner } = await twoEngines()
     cluster.network.faults = { lost: 0, repeated: 1, delayMsMax: 3000 }
     const replies = Array.from({ length: 50 }, (_, i) => two.invoke({ body: `{"no":${i}}` }))
-    runner.onInvoke = ({ id, payload }) => runner.session.result(id, 200, String(payload.no))
+    runner.onInvoke = ({ id, payload }) => runner.connection.result(id, 200, String(payload.no))
     await cluster.clock.advance(60_000)
     for (const [i, reply] of replies.entries()) {
       expect([{ kind: 'answered', status: 200, body: String(i) }]).toContainEqual(await reply)
@@ -99,8 +99,8 @@ describe('a message that comes twice or late', () => {
     expect(await aborted).toEqual({ kind: 'aborted' })
     const next = two.invoke()
     await cluster.settle()
-    runner.session.result(runner.invokes[0]!.id, 200, '"late"')
-    runner.session.result(runner.invokes[1]!.id, 200, '"next"')
+    runner.connection.result(runner.invokes[0]!.id, 200, '"late"')
+    runner.connection.result(runner.invokes[1]!.id, 200, '"next"')
     expect(await next).toMatchObject({ body: '"next"' })
     await cluster.settle()
     // Its receipt was confirmed, so it is not sent again.
@@ -156,7 +156,7 @@ describe('a connection that is down', () => {
     await cluster.settle()
     const reply = two.invoke()
     await cluster.settle()
-    runner.session.result(runner.invokes.at(-1)!.id, 200, '{}')
+    runner.connection.result(runner.invokes.at(-1)!.id, 200, '{}')
     expect(await reply).toMatchObject({ kind: 'answered' })
   })
 })
@@ -171,7 +171,7 @@ describe('memory', () => {
       kind: 'refused',
       message: '10000 invokes of other engines are in progress',
     })
-    for (const { id } of runner.invokes) runner.session.result(id, 200, '{}')
+    for (const { id } of runner.invokes) runner.connection.result(id, 200, '{}')
     for (const reply of replies.slice(0, -1)) expect((await reply).kind).toBe('answered')
   })
 
@@ -180,7 +180,7 @@ describe('memory', () => {
     const answer = async (length: number) => {
       const replies = Array.from({ length }, () => two.invoke())
       await cluster.settle()
-      for (const { id } of runner.invokes.splice(0)) runner.session.result(id, 200, `"${'x'.repeat(1_000_000)}"`)
+      for (const { id } of runner.invokes.splice(0)) runner.connection.result(id, 200, `"${'x'.repeat(1_000_000)}"`)
       await cluster.settle()
       return replies
     }
@@ -203,7 +203,7 @@ test.each(Array.from({ length: 30 }, (_, i) => i + 1))(
     const { cluster, one, two, runner } = await twoEngines({ seed })
     cluster.network.faults = { lost: 0.2, repeated: 0.2, delayMsMax: 3000 }
     runner.onInvoke = ({ id, payload }) => {
-      const answer = () => runner.session.result(id, 200, String(payload.no))
+      const answer = () => runner.connection.result(id, 200, String(payload.no))
       cluster.clock.at(cluster.clock.now() + (Number(payload.no) % 7) * 1000, answer)
     }
     const replies: Promise<InvokeReply>[] = []

@@ -14,7 +14,7 @@ async function reconnected({ by = 0 } = {}) {
   const reply = engines[by]!.invoke()
   await cluster.settle()
   const { id } = before.invokes[0]!
-  before.session.close()
+  before.connection.close()
   const after = connectRunner(two)
   await cluster.settle()
   return { cluster, one, two, before, after, reply, id }
@@ -23,7 +23,7 @@ async function reconnected({ by = 0 } = {}) {
 /** Sends a result; `isOver` is true once it may be acknowledged. */
 function sendResult(runner: FakeRunner, id: string, body = '{"done":true}') {
   const ack = { isOver: false }
-  const forwarded = runner.session.result(id, 200, body)
+  const forwarded = runner.connection.result(id, 200, body)
   if (forwarded) void forwarded.then(() => (ack.isOver = true))
   else ack.isOver = true
   return ack
@@ -77,7 +77,7 @@ test('the result of another runner changes nothing', async () => {
 
 test('an invoke that the runner still works on is cancelled once its engine waits no longer', async () => {
   const { cluster, after, reply, id } = await reconnected()
-  after.session.renew({ underWay: [id] })
+  after.connection.renew({ underWay: [id] })
   await cluster.clock.advance(4900)
   expect(after.cancelled).toEqual([])
   await cluster.clock.advance(100)

@@ -3,7 +3,7 @@
 import type { FrameType } from '@perdure/protocol'
 import { onTestFinished } from 'vitest'
 import { connectUrl } from '../../../domain/model/connect-url.ts'
-import type { RunnerSocket, Session } from '../../../ports/connections.ts'
+import type { RunnerConnection, RunnerSocket } from '../../../ports/connections.ts'
 import type { InvokeCall, InvokeReply } from '../../../ports/transport.ts'
 import { LoopbackNetwork } from '../../bus/loopback.testkit.ts'
 import { VirtualClock } from '../../clock/virtual.ts'
@@ -106,7 +106,7 @@ export interface FakeRunner {
   beats: (string | undefined)[]
   /** Called with each invoke. */
   onInvoke(invoke: ReceivedInvoke): void
-  session: Session
+  connection: RunnerConnection
 }
 
 /** Opens a runner's socket on the engine. */
@@ -114,7 +114,7 @@ export function connectRunner(
   { local }: Pick<RelayEngine, 'local'>,
   { url = APP_RUNNER, maxConcurrency, instance }: { url?: string; maxConcurrency?: number; instance?: string } = {},
 ): FakeRunner {
-  const runner: Omit<FakeRunner, 'session'> & { session?: Session } = {
+  const runner: Omit<FakeRunner, 'connection'> & { connection?: RunnerConnection } = {
     invokes: [],
     cancelled: [],
     acks: [],
@@ -140,7 +140,7 @@ export function connectRunner(
     beat: step => void runner.beats.push(step),
     silence: undefined,
   }
-  runner.session = local.open(socket, { url, isNamed: true, maxConcurrency, instance })
+  runner.connection = local.open(socket, { url, isNamed: true, maxConcurrency, instance })
   return runner as FakeRunner
 }
 

@@ -25,7 +25,7 @@ describe('an invoke', () => {
     expect(deadlineMs).toBeGreaterThan(4000)
     expect(deadlineMs).toBeLessThanOrEqual(5000)
     const body = '{"b" : 1.50,\n"c":"\\u0000 ä𝄞\u2028"} '
-    runner.session.result(id, 206, body)
+    runner.connection.result(id, 206, body)
     expect(await reply).toEqual({ kind: 'answered', status: 206, body })
   })
 
@@ -34,14 +34,14 @@ describe('an invoke', () => {
     const reply = two.invoke({ timeoutMs: Number.POSITIVE_INFINITY })
     const id = await sent()
     expect(runner.invokes[0]!.payload.deadlineMs).toBe(Number.MAX_SAFE_INTEGER)
-    runner.session.result(id, 200, '{}')
+    runner.connection.result(id, 200, '{}')
     expect(await reply).toMatchObject({ kind: 'answered' })
   })
 
   test('of a runner on the same engine sends no message', async () => {
     const { cluster, one, runner, sent } = await opened()
     const reply = one.invoke()
-    runner.session.result(await sent(), 200, '{}')
+    runner.connection.result(await sent(), 200, '{}')
     expect(await reply).toMatchObject({ kind: 'answered' })
     expect(cluster.network.count('invoke')).toBe(0)
   })
@@ -58,7 +58,7 @@ describe('an invoke', () => {
     expect(two.relayed.room(APP_RUNNER)).toBe(0)
     expect(runner.invokes).toHaveLength(1)
     two.roomChanges.length = 0
-    runner.session.result(first, 200, '"one"')
+    runner.connection.result(first, 200, '"one"')
     expect(await replies[0]).toMatchObject({ kind: 'answered', body: '"one"' })
     await cluster.clock.advance(100)
     expect(two.roomChanges).toEqual([APP_RUNNER])
@@ -105,8 +105,8 @@ describe('a checkpoint', () => {
       },
     })
     const id = await sent()
-    for (const n of [1, 2, 3]) runner.session.checkpoint(id, `{"n":${n}}`)
-    runner.session.result(id, 200, '{}')
+    for (const n of [1, 2, 3]) runner.connection.checkpoint(id, `{"n":${n}}`)
+    runner.connection.result(id, 200, '{}')
     expect(await reply).toMatchObject({ kind: 'answered' })
     expect(stored).toEqual(['{"n":1}', '{"n":2}', '{"n":3}'])
     await cluster.settle()
@@ -128,28 +128,28 @@ describe('a checkpoint', () => {
       losses.set(topic, left - 1)
       return left > 0
     }
-    runner.session.checkpoint(id, '{}')
+    runner.connection.checkpoint(id, '{}')
     await cluster.clock.advance(20_000)
     expect(stored).toBe(1)
     expect(runner.acks).toEqual(['{"stored":1}'])
-    runner.session.result(id, 200, '{}')
+    runner.connection.result(id, 200, '{}')
     expect(await reply).toMatchObject({ kind: 'answered' })
   })
 
   test('that cannot be stored breaks the invoke, and an obsolete one aborts it', async () => {
     const { two, runner, sent } = await opened()
     const failing = two.invoke({ onCheckpoint: () => Promise.reject(new Error('the disk is full')) })
-    runner.session.checkpoint(await sent(0), '{}')
+    runner.connection.checkpoint(await sent(0), '{}')
     expect(await failing).toEqual({ kind: 'broken', message: 'a checkpoint could not be stored' })
     const obsolete = two.invoke({ onCheckpoint: async () => undefined })
-    runner.session.checkpoint(await sent(1), '{}')
+    runner.connection.checkpoint(await sent(1), '{}')
     expect(await obsolete).toEqual({ kind: 'aborted' })
   })
 
   test('of an invoke without checkpoints breaks it', async () => {
     const { two, runner, sent } = await opened()
     const reply = two.invoke()
-    runner.session.checkpoint(await sent(), '{}')
+    runner.connection.checkpoint(await sent(), '{}')
     expect(await reply).toMatchObject({ kind: 'broken' })
   })
 
@@ -162,7 +162,7 @@ describe('a checkpoint', () => {
     controller.abort()
     await reply
     cluster.network.drops = () => false
-    runner.session.checkpoint(id, '{}')
+    runner.connection.checkpoint(id, '{}')
     await cluster.settle()
     expect(runner.cancelled).toEqual([id])
   })
