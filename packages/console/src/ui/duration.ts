@@ -4,7 +4,7 @@ const SECOND = 1000
 const MINUTE = 60 * SECOND
 
 /** The units, the smallest first: how many ms each has, its short name, and its word. */
-const UNITS = [
+const TIME_UNITS = [
   [1, 'ms', 'millisecond'],
   [SECOND, 's', 'second'],
   [MINUTE, 'min', 'minute'],
@@ -12,13 +12,13 @@ const UNITS = [
   [24 * 60 * MINUTE, 'd', 'day'],
 ] as const
 
-type Unit = (typeof UNITS)[number]
+type TimeUnit = (typeof TIME_UNITS)[number]
 
 /** The place of the largest unit that a duration has. */
 const largestOf = (ms: number) =>
   Math.max(
     0,
-    UNITS.findLastIndex(([unit]) => ms >= unit),
+    TIME_UNITS.findLastIndex(([unit]) => ms >= unit),
   )
 
 /** A duration with two or three digits of meaning: `0 ms`, `850 ms`, `1.34 s`, `2 min 5 s`, `3 h 20 min`, `2 d 4 h`. */
@@ -28,8 +28,8 @@ export function durationText(ms: number): string {
   // Cut, not rounded: 59.96 s must not be shown as 60.0 s.
   if (rounded < MINUTE) return `${(rounded - (rounded % (rounded < 10 * SECOND ? 10 : 100))) / SECOND} s`
   const at = largestOf(rounded)
-  const [unit, name] = UNITS[at] as Unit
-  const [below, belowName] = UNITS[at - 1] as Unit
+  const [unit, name] = TIME_UNITS[at] as TimeUnit
+  const [below, belowName] = TIME_UNITS[at - 1] as TimeUnit
   const whole = Math.floor(rounded / unit)
   const rest = Math.floor((rounded - whole * unit) / below)
   return rest === 0 ? `${whole} ${name}` : `${whole} ${name} ${rest} ${belowName}`
@@ -41,13 +41,13 @@ const counted = (count: number | string, word: string | undefined) =>
 /** A text with the units of its durations in words, for a screen reader: `2 minutes 5 seconds`. */
 export const inWords = (text: string): string =>
   text.replace(/([\d.]+) (ms|s|min|h|d)\b/g, (_, count: string, short: string) =>
-    counted(count, UNITS.find(([, name]) => name === short)?.[2]),
+    counted(count, TIME_UNITS.find(([, name]) => name === short)?.[2]),
   )
 
 /** A duration in words, to the largest unit: `22 minutes`, `1 second`. */
 export function durationWords(ms: number): string {
   const rounded = Math.max(0, Math.round(ms))
-  const [unit, , word] = UNITS[largestOf(rounded)] as Unit
+  const [unit, , word] = TIME_UNITS[largestOf(rounded)] as TimeUnit
   return counted(Math.floor(rounded / unit), word)
 }
 
@@ -58,6 +58,6 @@ export function exactMs(ms: number): string {
 
 /** Cut to one unit: `2 min`, not `2 min 5 s`. */
 export function coarse(ms: number): number {
-  const [unit] = UNITS[largestOf(ms)] as Unit
+  const [unit] = TIME_UNITS[largestOf(ms)] as TimeUnit
   return Math.floor(ms / unit) * unit
 }

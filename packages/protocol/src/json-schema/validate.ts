@@ -7,15 +7,15 @@ import { isObject, type JsonSchemaObject, kindOf, type Schema } from './schema.t
 /** Matches a text with a pattern of a schema. */
 export type PatternTest = (pattern: string, text: string) => boolean
 
-/** Work that one validation may take: a unit for each schema that meets a value, and more for patterns and comparisons. */
-const UNITS_MAX = 120_000
+/** Work that one validation may take: 1 for each schema that meets a value, and more for patterns and comparisons. */
+const WORK_MAX = 120_000
 /** Levels of schemas inside schemas, which a reference to itself would make endless. */
 const DEPTH_MAX = 200
 /** Further faults are not named. */
 const FAULTS_MAX = 10
 const SHOWN_CHARS_MAX = 200
-/** Characters of a text that are one unit of work. */
-const CHARS_PER_UNIT = 50
+/** Characters of a text that cost 1. */
+const CHARS_PER_COST = 50
 /** A quotient this near to a whole number is one. */
 const MULTIPLE_TOLERANCE = 1e-9
 
@@ -79,7 +79,7 @@ class Validation {
   faults: Fault[] = []
   readonly #root: Schema
   readonly #matches: PatternTest
-  #units = 0
+  #work = 0
   #depth = 0
   /** How many forms are being tried: their faults do not end the validation. */
   #tries = 0
@@ -108,9 +108,9 @@ class Validation {
     this.#depth--
   }
 
-  #spend(units: number): void {
-    this.#units += units
-    if (this.#units > UNITS_MAX) throw new SchemaTooComplex()
+  #spend(work: number): void {
+    this.#work += work
+    if (this.#work > WORK_MAX) throw new SchemaTooComplex()
   }
 
   #add(at: Place, problem: string): void {
@@ -161,7 +161,7 @@ class Validation {
 
   #checkText({ minLength, maxLength, pattern }: JsonSchemaObject, value: string, at: Place): void {
     if (minLength !== undefined || maxLength !== undefined) {
-      this.#spend(value.length / CHARS_PER_UNIT)
+      this.#spend(value.length / CHARS_PER_COST)
       const length = [...value].length
       if (minLength !== undefined && length < minLength) this.#add(at, `must have at least ${minLength} characters`)
       if (maxLength !== undefined && length > maxLength) this.#add(at, `must have at most ${maxLength} characters`)
@@ -170,7 +170,7 @@ class Validation {
   }
 
   #test(pattern: string, text: string): boolean {
-    this.#spend(((text.length + 1) * (pattern.length + 1)) / CHARS_PER_UNIT)
+    this.#spend(((text.length + 1) * (pattern.length + 1)) / CHARS_PER_COST)
     return this.#matches(pattern, text)
   }
 

@@ -6,7 +6,7 @@ const SECOND = 1000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
-const UNITS = [
+const TIME_UNITS = [
   ['ms', 'millisecond', 1],
   ['s', 'second', SECOND],
   ['m', 'minute', MINUTE],
@@ -16,26 +16,26 @@ const UNITS = [
 ] as const
 /** By the unit, its word and the word's plural. */
 const UNIT_MS = new Map<string, number>(
-  UNITS.flatMap(([unit, word, ms]) => [unit, word, `${word}s`].map(text => [text, ms] as const)),
+  TIME_UNITS.flatMap(([unit, word, ms]) => [unit, word, `${word}s`].map(text => [text, ms] as const)),
 )
 
-type Unit = (typeof UNITS)[number][0 | 1] | `${(typeof UNITS)[number][1]}s`
-type Term = `${number}${'' | ' '}${Unit}`
+type TimeUnit = (typeof TIME_UNITS)[number][0 | 1] | `${(typeof TIME_UNITS)[number][1]}s`
+type Term = `${number}${'' | ' '}${TimeUnit}`
 /** The last letters of units: a sum ends in one of them. */
-type UnitEnd = 's' | 'm' | 'h' | 'd' | 'w' | 'e' | 'r' | 'y' | 'k'
+type TimeUnitEnd = 's' | 'm' | 'h' | 'd' | 'w' | 'e' | 'r' | 'y' | 'k'
 
 /**
  * Milliseconds, or a text of numbers with the units `ms s m h d w` or their English words, such as `"30s"`, `"1h30m"` or
  * `"2 days"`. The text of a number without a unit is none.
  */
-export type Duration = number | Term | `${Term}${'' | ' '}${number}${string}${UnitEnd}`
+export type Duration = number | Term | `${Term}${'' | ' '}${number}${string}${TimeUnitEnd}`
 
 /** The accepted forms of a duration, for error messages. */
 export const DURATION_FORMS = 'milliseconds, or numbers with ms, s, m, h, d, w or their words: "30s", "1h30m", "2 days"'
 
 /** The duration in its largest unit up to days that leaves no fraction: `30s`. */
 export function durationText(ms: number): string {
-  const [unit, , unitMs] = UNITS.findLast(([unit, , unitMs]) => unit !== 'w' && ms % unitMs === 0) ?? UNITS[0]
+  const [unit, , unitMs] = TIME_UNITS.findLast(([unit, , unitMs]) => unit !== 'w' && ms % unitMs === 0) ?? TIME_UNITS[0]
   return `${ms / unitMs}${unit}`
 }
 

@@ -2,7 +2,7 @@
 
 import { momentIn, textIn } from './zone.ts'
 
-const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const TIME_UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 const DAY_MS = 86_400_000
 /** Names of days, by how many days ago they were. */
@@ -11,7 +11,7 @@ export const DAYS: readonly string[] = ['today', 'yesterday']
 /** The start of a window, in milliseconds since the epoch; undefined for a text that is neither a length nor a time. */
 export function startOf(since: string, nowMs: number): number | undefined {
   const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(since) ?? []
-  if (count !== undefined) return nowMs - Number(count) * (UNITS[unit] as number)
+  if (count !== undefined) return nowMs - Number(count) * (TIME_UNITS[unit] as number)
   const daysAgo = DAYS.indexOf(since)
   // A day of the zone in which times are shown: the hours of a day differ where clocks change.
   const at = momentIn(

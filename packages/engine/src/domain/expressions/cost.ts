@@ -1,21 +1,21 @@
-// The costs of the functions and operators of CEL, in units of work (meter.ts), by the sizes of what they read and write. The
+// The costs of the functions and operators of CEL, as work (meter.ts), by the sizes of what they read and write. The
 // figures are the worst that was measured on Node 20, so an evaluation takes its time at most.
 
 import { charge } from './meter.ts'
 import { MATCHED_CHARS_MAX } from './pattern.ts'
 
 /** Enumerating the keys of an object collects all of them first. */
-const KEY_UNITS = 30
-const CHAR_UNITS = 0.1
-const ELEMENT_UNITS = 5
+const KEY_COST = 30
+const CHAR_COST = 0.1
+const ELEMENT_COST = 5
 /** An element of a list that is joined. */
-const JOINED_UNITS = 40
+const JOINED_COST = 40
 /** Maximum number of parts of a split. */
 const PARTS_MAX = 1000
 /** Maximum length of a text that becomes a duration: parsing takes the cube of its length. */
 const DURATION_CHARS_MAX = 64
 /** A time in a zone: the formatter of the zone is made anew for each call. */
-const ZONED_UNITS = 15_000
+const ZONED_COST = 15_000
 const ZONE_CHARS_MAX = 64
 
 const TIME_PARTS = 'Date DayOfMonth DayOfWeek DayOfYear FullYear Hours Milliseconds Minutes Month Seconds'.split(' ')
@@ -26,8 +26,8 @@ type Cost = (...args: never[]) => unknown
 
 /** Each function of the environment. A function without an entry is refused when an expression is compiled. */
 export const FUNCTION_COSTS: Readonly<Record<string, Cost>> = {
-  startsWith: (_: unknown, start: unknown) => chargeTexts(CHAR_UNITS, start),
-  endsWith: (_: unknown, end: unknown) => chargeTexts(CHAR_UNITS, end),
+  startsWith: (_: unknown, start: unknown) => chargeTexts(CHAR_COST, start),
+  endsWith: (_: unknown, end: unknown) => chargeTexts(CHAR_COST, end),
   contains: chargeSearch,
   indexOf: chargeSearch,
   lastIndexOf: (text: unknown, sought: unknown) => charge(lengthOf(text) * (lengthOf(sought) + 1) * 0.15),
@@ -36,7 +36,7 @@ export const FUNCTION_COSTS: Readonly<Record<string, Cost>> = {
   // Charged where the pattern is known (pattern.ts).
   matches: () => {},
   trim: (text: unknown) => chargeTexts(1, text),
-  substring: (text: unknown) => chargeTexts(CHAR_UNITS, text),
+  substring: (text: unknown) => chargeTexts(CHAR_COST, text),
   split: splitText,
   join: (list: unknown, separator: unknown) => chargeJoin(list, separator),
   size: sizeOf,
@@ -52,7 +52,7 @@ export const FUNCTION_COSTS: Readonly<Record<string, Cost>> = {
   int: (value: unknown) => chargeTexts(1, value),
   uint: (value: unknown) => chargeTexts(1, value),
   double: (value: unknown) => chargeTexts(1, value),
-  bool: (value: unknown) => chargeTexts(CHAR_UNITS, value),
+  bool: (value: unknown) => chargeTexts(CHAR_COST, value),
   timestamp: () => charge(300),
   duration: (text: unknown) => {
     if (lengthOf(text) > DURATION_CHARS_MAX)
@@ -65,20 +65,20 @@ export const FUNCTION_COSTS: Readonly<Record<string, Cost>> = {
   ...Object.fromEntries(TIME_PARTS.map(part => [`get${part}`, chargeTime])),
 }
 
-function chargeTexts(unitsPerChar: number, ...texts: Values): undefined {
-  for (const text of texts) charge(lengthOf(text) * unitsPerChar)
+function chargeTexts(costPerChar: number, ...texts: Values): undefined {
+  for (const text of texts) charge(lengthOf(text) * costPerChar)
 }
 
 /** A search meets a text once; with a long text sought, up to half of that text at each character. */
 function chargeSearch(text: unknown, sought: unknown): undefined {
   const [length, soughtLength] = [lengthOf(text), lengthOf(sought)]
-  charge(length * (soughtLength > 200 ? soughtLength * CHAR_UNITS : soughtLength > 1 ? 0.9 : CHAR_UNITS))
+  charge(length * (soughtLength > 200 ? soughtLength * CHAR_COST : soughtLength > 1 ? 0.9 : CHAR_COST))
 }
 
 function splitText(text: unknown, separator: unknown, limit?: unknown): string[] | undefined {
   if (typeof text !== 'string' || typeof separator !== 'string') return undefined
   if (text.length > MATCHED_CHARS_MAX) throw new Error(`a text has more than ${MATCHED_CHARS_MAX} characters`)
-  charge(text.length * ELEMENT_UNITS)
+  charge(text.length * ELEMENT_COST)
   if (limit !== undefined) return undefined
   const parts = text.split(separator, PARTS_MAX + 1)
   if (parts.length > PARTS_MAX) throw new Error(`a split returns more than ${PARTS_MAX} parts`)
@@ -87,8 +87,8 @@ function splitText(text: unknown, separator: unknown, limit?: unknown): string[]
 
 function chargeJoin(list: unknown, separator: unknown): undefined {
   if (!Array.isArray(list)) return
-  charge(list.length * (JOINED_UNITS + lengthOf(separator) * CHAR_UNITS))
-  for (const text of list) charge(lengthOf(text) * 4 * CHAR_UNITS)
+  charge(list.length * (JOINED_COST + lengthOf(separator) * CHAR_COST))
+  for (const text of list) charge(lengthOf(text) * 4 * CHAR_COST)
 }
 
 /** The size of a text in characters, which the library counts one by one. */
@@ -111,7 +111,7 @@ function sizeOf(value: unknown): bigint | undefined {
 function chargeTime(_: unknown, zone?: unknown): undefined {
   if (zone === undefined) return
   if (lengthOf(zone) > ZONE_CHARS_MAX) throw new Error(`a time zone has more than ${ZONE_CHARS_MAX} characters`)
-  charge(ZONED_UNITS)
+  charge(ZONED_COST)
 }
 
 /** Charges a binary operator by its operands. */
@@ -125,40 +125,40 @@ export function chargeOperator(operator: string, left: unknown, right: unknown):
       chargeMembership(left, right)
       break
     case '+':
-      if (Array.isArray(left)) charge((left.length + lengthOf(right)) * ELEMENT_UNITS)
-      else charge((lengthOf(left) + lengthOf(right)) * 2 * CHAR_UNITS)
+      if (Array.isArray(left)) charge((left.length + lengthOf(right)) * ELEMENT_COST)
+      else charge((lengthOf(left) + lengthOf(right)) * 2 * CHAR_COST)
       break
     case '<':
     case '<=':
     case '>':
     case '>=':
-      charge(Math.min(lengthOf(left), lengthOf(right)) * CHAR_UNITS)
+      charge(Math.min(lengthOf(left), lengthOf(right)) * CHAR_COST)
   }
 }
 
 /** Charges the enumeration of a map's keys. */
 export function chargeKeys(value: unknown): void {
-  charge(keyCount(value) * KEY_UNITS)
+  charge(keyCount(value) * KEY_COST)
 }
 
 /** Charges the search of a list, or the look-up in a map. */
 function chargeMembership(sought: unknown, within: unknown): void {
-  charge(lengthOf(sought) * CHAR_UNITS)
+  charge(lengthOf(sought) * CHAR_COST)
   if (!Array.isArray(within)) return
   for (const element of within) if (isEqualSoFar(sought, element)) return
 }
 
 /** Charges a comparison as far as the library makes it: up to the first difference. */
 function isEqualSoFar(left: unknown, right: unknown): boolean {
-  charge(ELEMENT_UNITS)
+  charge(ELEMENT_COST)
   if (typeof left === 'string') {
     if (typeof right !== 'string' || left.length !== right.length) return false
-    charge(left.length * CHAR_UNITS)
+    charge(left.length * CHAR_COST)
     return left === right
   }
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null)
     return Object.is(left, right)
-  charge(ELEMENT_UNITS)
+  charge(ELEMENT_COST)
   if (left === right) return true
   if (Array.isArray(left)) {
     if (!Array.isArray(right) || left.length !== right.length) return false

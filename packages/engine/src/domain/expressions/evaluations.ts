@@ -6,12 +6,12 @@ import type { JsonText } from '../text/json-text.ts'
 import { jsonValue } from './json-value.ts'
 import { addWork, workDone } from './meter.ts'
 
-/** Units of work of all evaluations in one turn of the event loop: a few milliseconds. */
+/** The work of all evaluations in one turn of the event loop: a few milliseconds. */
 export const TURN_UNITS = 500_000
 /** The cost of an evaluation besides its work. */
-const EVALUATION_UNITS = 300
+const EVALUATION_COST = 300
 /** The cost of parsing, per character. */
-const PARSED_CHAR_UNITS = 2
+const PARSED_CHAR_COST = 2
 /** Maximum length of the texts that are kept parsed for later turns. */
 const PARSED_CHARS_MAX = 4 * 1024 * 1024
 
@@ -90,7 +90,7 @@ export class Evaluations {
       return before.result as Evaluated<T>
     }
     this.takeTurn()
-    addWork(EVALUATION_UNITS)
+    addWork(EVALUATION_COST)
     const result = evaluate()
     // The decision reads other rows than before: the evaluations from here on are others.
     this.#done.length = this.#at++
@@ -125,7 +125,7 @@ export function takeTurn(): void {
 }
 
 function parse(text: JsonText): unknown {
-  addWork(text.length * PARSED_CHAR_UNITS)
+  addWork(text.length * PARSED_CHAR_COST)
   return jsonValue(text)
 }
 

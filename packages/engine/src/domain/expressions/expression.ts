@@ -252,7 +252,7 @@ const PATTERN_BYTES = 64 * 1024
 let cacheBytesMax = 128 * 1024 * 1024
 
 /** The cost of compiling an expression. */
-const COMPILE_UNITS = 50_000
+const COMPILE_COST = 50_000
 
 const cache = new Map<string, Expression>()
 let cachedBytes = 0
@@ -273,7 +273,7 @@ export function compiled(source: string, purpose: Purpose, options: { inWait?: b
   let expression = cache.get(key)
   if (!expression) {
     takeTurn()
-    addWork(COMPILE_UNITS)
+    addWork(COMPILE_COST)
     expression = new Expression(source, purpose, options)
     cache.set(key, expression)
     cachedBytes += expression.bytes

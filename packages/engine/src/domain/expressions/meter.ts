@@ -2,7 +2,7 @@
 // counted rather than timed, so the same input always gives the same result. Every cost is charged before the work is done.
 
 /**
- * Units of work of one evaluation. A unit stands for ten nanoseconds of an ordinary machine at the worst, so the longest
+ * Most work of one evaluation. A cost of 1 stands for ten nanoseconds of an ordinary machine at the worst, so the longest
  * evaluation holds the event loop for about ten milliseconds.
  */
 export const WORK_MAX = 1_000_000
@@ -13,13 +13,13 @@ const EXHAUSTED = new Error('the expression does too much work on this event')
 export class Meter {
   #left = WORK_MAX
 
-  /** Takes units of work that come next. Throws when the evaluation has none left. */
-  charge(units: number): void {
-    this.#left -= units
+  /** Charges the work that comes next. Throws when the evaluation has none left. */
+  charge(cost: number): void {
+    this.#left -= cost
     if (this.#left < 0) throw EXHAUSTED
   }
 
-  /** Units of work so far; more than `WORK_MAX` when the evaluation was ended. */
+  /** The work so far; more than `WORK_MAX` when the evaluation was ended. */
   get spent(): number {
     return WORK_MAX - this.#left
   }
@@ -28,14 +28,14 @@ export class Meter {
 let current = new Meter()
 let done = 0
 
-/** Units of work of all evaluations so far, by which decisions let the event loop go on (evaluations.ts). */
+/** The work of all evaluations so far, by which decisions let the event loop go on (evaluations.ts). */
 export function workDone(): number {
   return done
 }
 
 /** Counts work that no evaluation is charged for: compiling it, and parsing what it reads. */
-export function addWork(units: number): void {
-  done += units
+export function addWork(cost: number): void {
+  done += cost
 }
 
 /** Runs an evaluation, whose functions charge `meter`. */
@@ -55,8 +55,8 @@ export function metered<T>(meter: Meter, evaluate: () => T): T {
 }
 
 /** Charges the evaluation that is under way. */
-export function charge(units: number): void {
-  current.charge(units)
+export function charge(cost: number): void {
+  current.charge(cost)
 }
 
 /** The meter of the evaluation that is under way. */

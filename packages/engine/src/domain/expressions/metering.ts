@@ -27,13 +27,13 @@ interface Evaluator {
   debugTypeDeep(value: unknown): unknown
 }
 
-/** Units of work of a node, and what the calls and operators among them cost more; of an error, with its stack trace. */
-const NODE_UNITS = 10
-const CALL_UNITS = 60
-const OPERATOR_UNITS = 40
-const ERROR_UNITS = 2000
+/** The cost of a node, and what the calls and operators among them cost more; of an error, with its stack trace. */
+const NODE_COST = 10
+const CALL_COST = 60
+const OPERATOR_COST = 40
+const ERROR_COST = 2000
 /** A list or map whose type the library looks up. */
-const TYPE_UNITS = 30
+const TYPE_COST = 30
 
 const BINARY_OPERATORS = new Set(['==', '!=', 'in', '+', '-', '*', '/', '%', '<', '<=', '>', '>='])
 
@@ -44,7 +44,7 @@ export function meterEvaluator(environment: Environment): void {
   node.setMeta('evaluate', evaluator => {
     const { run, debugTypeDeep } = evaluator
     evaluator.run = (node, context) => {
-      charge(NODE_UNITS)
+      charge(NODE_COST)
       return run.call(evaluator, node, context)
     }
     evaluator.tryEval = (node, context) => {
@@ -52,13 +52,13 @@ export function meterEvaluator(environment: Environment): void {
         return evaluator.run(node, context)
       } catch (error) {
         // Throws when no work is left: that ends the loop too.
-        charge(ERROR_UNITS)
+        charge(ERROR_COST)
         return error
       }
     }
     evaluator.debugTypeDeep = value => {
       if (typeof value === 'object' && value !== null) {
-        charge(TYPE_UNITS)
+        charge(TYPE_COST)
         // The library reads the first member, and collects the keys of all for it.
         chargeKeys(value)
       }
@@ -75,7 +75,7 @@ export function meterCall(node: Node, name: string, pattern?: Pattern): void {
   const cost = FUNCTION_COSTS[name] as ((...values: unknown[]) => unknown) | undefined
   const compute = name === 'matches' ? matchWith(pattern) : cost
   node.handle = (values, ...rest) => {
-    charge(CALL_UNITS)
+    charge(CALL_COST)
     return compute?.(...(values as unknown[])) ?? handle(values, ...rest)
   }
 }
@@ -90,7 +90,7 @@ export function meterOperator(node: Node): void {
   const { op, handle } = node
   if (op !== '[]' && !BINARY_OPERATORS.has(op)) return
   node.handle = (left, right, ...rest) => {
-    charge(OPERATOR_UNITS)
+    charge(OPERATOR_COST)
     // The look-up of a member reads its name once; the other operators read through their operands.
     if (op === '[]') charge(lengthOf(right) / 10)
     else if (typeof left !== 'number' || typeof right !== 'number') chargeOperator(op, left, right)
@@ -116,7 +116,7 @@ export function meterMap(node: Node): void {
     const members: Record<string, unknown> = Object.create(null)
     for (const [key, value] of args as [Node, Node][]) {
       const read = evaluator.run(key, context)
-      charge(OPERATOR_UNITS + lengthOf(read))
+      charge(OPERATOR_COST + lengthOf(read))
       const name = String(read)
       if (name !== 'constructor') members[name] = evaluator.run(value, context)
     }

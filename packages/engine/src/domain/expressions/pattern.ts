@@ -16,11 +16,11 @@ export const MATCHED_CHARS_MAX = 16_384
 
 /** Memory of the automaton that a pattern builds while it matches; the library's default is 8 MiB. */
 export const AUTOMATON_BYTES_MAX = 64 * 1024
-/** Units of work of a compilation: at least, and for each instruction. */
-const COMPILATION_UNITS = 30_000
-const INSTRUCTION_UNITS = 500
-/** Units of work for each character that meets an instruction, at the worst. */
-const STEP_UNITS = 8
+/** The cost of a compilation: at least, and for each instruction. */
+const COMPILATION_COST = 30_000
+const INSTRUCTION_COST = 500
+/** The cost of each character that meets an instruction, at the worst. */
+const MATCHED_CHAR_COST = 8
 
 export interface Pattern {
   size: number
@@ -39,7 +39,7 @@ export function literalPattern(source: string): Pattern {
 /** Whether the pattern matches a part of the text. */
 export function matches(text: string, pattern: Pattern): boolean {
   if (text.length > MATCHED_CHARS_MAX) throw new Error(`a text has more than ${MATCHED_CHARS_MAX} characters`)
-  charge((text.length + 1) * pattern.size * STEP_UNITS)
+  charge((text.length + 1) * pattern.size * MATCHED_CHAR_COST)
   return pattern.test(text)
 }
 
@@ -57,7 +57,7 @@ export function eventPattern(source: string): Pattern {
   if (size > EVENT_PATTERN_SIZE_MAX) {
     throw new Error(`a computed pattern has about ${size} instructions, more than ${EVENT_PATTERN_SIZE_MAX}`)
   }
-  charge(COMPILATION_UNITS + size * INSTRUCTION_UNITS)
+  charge(COMPILATION_COST + size * INSTRUCTION_COST)
   const pattern = compile(source, size)
   last = { meter, source, pattern }
   return pattern
