@@ -33,7 +33,7 @@ const { setTimeout, clearTimeout } = globalThis
  * Keeps a dry pass open while steps are wanted that the handler has not called, but not for long: the handler may await I/O that is no
  * step beside a step that never settles here.
  */
-export class HoldUntilCalled {
+export class DelayUntilCalled {
   readonly #isComplete: () => boolean
   readonly #ms: number
   #timer: ReturnType<typeof setTimeout> | undefined

@@ -19,8 +19,8 @@
 
 import { NonRetriableError } from '@perdure/client'
 import { type MemoEntry, STEPS_MAX } from '@perdure/protocol'
+import type { Delay, Position } from '../run/answer-delay.ts'
 import type { Branch } from '../run/branch.ts'
-import type { Hold, Position } from '../run/pass-hold.ts'
 import { isFatal, NondeterminismError } from '../wire/errors.ts'
 import { CalledSteps } from './called-steps.ts'
 import { asReported, type Checkpoints, UnreportedError } from './checkpoints.ts'
@@ -40,7 +40,7 @@ interface PassOptions extends TimersOptions {
   /** Whether the engine takes the last steps of a run together with its end. */
   handsOver?: boolean
   /** Keeps the pass open where handlers of its workflow have gone on late. */
-  hold?: Hold | undefined
+  delay?: Delay | undefined
 }
 
 /** The state machine of one pass. Step tools call `step()`; `invoke.ts` calls `run()`. */
@@ -57,13 +57,13 @@ export class Pass {
   /** Number of steps called, callbacks settled and receipts received: shows whether a turn of the event loop had any. */
   #activityCount = 0
   /** Callbacks that wait until what the handler has got is stored. Without checkpoints only a later pass starts them. */
-  #held: StartOfCallback[] = []
+  #waitingStarts: StartOfCallback[] = []
   /** The results that the handler got before they were stored, by step id. */
   readonly #ahead = new Map<string, MemoEntry>()
   #checkIsScheduled = false
   #progress: ProgressTimer | undefined
   readonly timers: PassTimers
-  readonly #hold: Hold | undefined
+  readonly #delay: Delay | undefined
   /** Why the callbacks that ran at the end of the pass, at its deadline, were given up; undefined if none was. */
   overdue: Error | undefined
   #settled: Settled | undefined
@@ -75,7 +75,7 @@ export class Pass {
     this.#memo = memo
     this.#checkpoints = checkpoints
     this.#handsOver = handsOver
-    this.#hold = options.hold
+    this.#delay = options.delay
     this.timers = new PassTimers(options, this.#discoveries, ms => this.#expire(ms))
   }
 
@@ -185,7 +185,7 @@ export class Pass {
         else this.#discover(discovery)
         this.called.discovered.push(name)
       }
-      this.#hold?.goesOn(name)
+      this.#delay?.goesOn(name)
       this.called.called(id)
       const promise = this.#memo.promiseOf(id, op, { branch, onSubscribe: () => this.called.awaited(id) })
       this.#onActivity()
@@ -206,7 +206,7 @@ export class Pass {
     if (typeof discovery !== 'function') this.#discoveries.add(discovery)
     else if (this.#ahead.size === 0) this.#start(discovery)
     else {
-      this.#held.push(this.#checkpoints ? inScopeOfCaller(discovery) : discovery)
+      this.#waitingStarts.push(this.#checkpoints ? inScopeOfCaller(discovery) : discovery)
       this.#report()
     }
   }
@@ -260,14 +260,14 @@ export class Pass {
       this.timers.watch()
       if (this.#settled || this.#stopped || this.#handOver() || this.#report()) return
       if (this.#isBusy || (this.#memo.outstanding === 0 && this.#ahead.size === 0)) return
-      if (this.#activityCount !== activityCount && this.#held.length === 0) this.#checkNextTurn()
+      if (this.#activityCount !== activityCount && this.#waitingStarts.length === 0) this.#checkNextTurn()
       else if (!this.#staysOpen()) this.#finish({ kind: 'opcodes', opcodes: this.#discoveries.take(), isStuck: true })
     })
   }
 
   /** A step that the answer settles brings another pass in any case. */
   #staysOpen(): boolean {
-    return !this.#discoveries.isUrgent && this.#hold?.keepsOpen(this.at, () => this.#checkNextTurn()) === true
+    return !this.#discoveries.isUrgent && this.#delay?.keepsOpen(this.at, () => this.#checkNextTurn()) === true
   }
 
   /** Gives the results of the finished steps to the handler before they are stored, if it may. Returns whether it did. */
@@ -304,7 +304,7 @@ export class Pass {
         this.timers.restart()
         const isAsGot = this.#storedAhead(settlements)
         if (stop || !isAsGot) this.#stop()
-        else if (this.#settled?.kind !== 'threw') for (const start of this.#held.splice(0)) this.#start(start)
+        else if (this.#settled?.kind !== 'threw') for (const start of this.#waitingStarts.splice(0)) this.#start(start)
         // A handler that went by another result than the stored one has to be called again.
         if (!isAsGot) this.#settled = undefined
         this.#memo.receive(settlements)
@@ -347,7 +347,7 @@ export class Pass {
   }
 
   #settle(settled: Settled): void {
-    this.#hold?.goesOn()
+    this.#delay?.goesOn()
     this.#settled = settled
     // Branches that nobody awaits must get equally far in every pass.
     if (settled.kind === 'threw') this.#memo.close()
@@ -361,7 +361,7 @@ export class Pass {
     if (settled?.kind === 'returned' && this.#followBranches()) return
     const handed = this.#discoveries.takeHanded()
     const kept = [...handed, ...this.#discoveries.take().filter(({ op }) => !settled || isKept(op, settled))]
-    const isOver = settled && (settled.kind === 'threw' || this.#held.length === 0)
+    const isOver = settled && (settled.kind === 'threw' || this.#waitingStarts.length === 0)
     if (isOver && kept.length === 0) this.#finish(settled)
     else if (isOver && settled.kind === 'returned' && this.#handsOver && kept.every(({ settles }) => settles))
       this.#finish({ ...settled, opcodes: kept })
@@ -391,7 +391,7 @@ export class Pass {
   #finish(outcome: Outcome): void {
     this.timers.stop()
     this.#progress?.stop()
-    this.#hold?.stop()
+    this.#delay?.stop()
     this.#memo.close()
     this.#end?.(outcome)
     this.#end = undefined

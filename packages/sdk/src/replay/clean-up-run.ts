@@ -3,7 +3,7 @@
 
 import type { CleanupContext, FollowedStep, InvokeRequest } from '@perdure/protocol'
 import { cleanUp, type FoundRollbacks } from '../cleanup/clean-up.ts'
-import { DryPass, HoldUntilCalled } from '../cleanup/dry-pass.ts'
+import { DelayUntilCalled, DryPass } from '../cleanup/dry-pass.ts'
 import { resultsOf } from '../cleanup/followed-run.ts'
 import type { MiddlewareChain } from '../middleware/chain.ts'
 import { Memo } from '../pass/memo.ts'
@@ -21,7 +21,7 @@ import { callRun, createRunContext } from './tools.ts'
 /** Longest time of a replay whose handler awaits something that is no step. */
 const REPLAY_MS_MAX = 30_000
 /** How long a replay waits for wanted steps whose handler awaits something that is no step beside one that never settles. */
-const HOLD_MS = 1_000
+const DELAY_MS = 1_000
 /** Number of passes in which a replay that threw is tried again. */
 const REPLAYS_MAX = 3
 /** Tries of a pass where the workflow sets none. */
@@ -74,9 +74,9 @@ async function findRollbacks(
 ): Promise<FoundRollbacks> {
   const { cleanup: _, ...ctx } = request.ctx
   const rollbacks = new Map<string, Rollback>()
-  const hold = new HoldUntilCalled(() => [...wanted].every(id => rollbacks.has(id)), HOLD_MS)
+  const delay = new DelayUntilCalled(() => [...wanted].every(id => rollbacks.has(id)), DELAY_MS)
   const timeoutMs = Math.min(REPLAY_MS_MAX, (ctx.invokeTimeoutMs ?? Number.POSITIVE_INFINITY) / 2)
-  const pass = new DryPass(new Memo(followed.steps), { hold, timeoutMs })
+  const pass = new DryPass(new Memo(followed.steps), { delay, timeoutMs })
   const onStray = () => undefined
   const run: RunOfPass = {}
   const dry = {

@@ -14,9 +14,9 @@ import { Memo } from '../pass/memo.ts'
 import type { Outcome } from '../pass/outcome.ts'
 import { Pass } from '../pass/pass.ts'
 import type { RunningReporter } from '../pass/running-steps.ts'
+import { AnswerDelay, type AnswerDelayOptions } from '../run/answer-delay.ts'
 import { Cancellation } from '../run/cancellation.ts'
 import { LogBuffer } from '../run/log-buffer.ts'
-import { PassHold, type PassHoldOptions } from '../run/pass-hold.ts'
 import type { WorkflowEvent } from '../run/run-context.ts'
 import { RunReport } from '../run/run-report.ts'
 import { type RunnerLog, toConsole } from '../run/runner-log.ts'
@@ -86,13 +86,13 @@ export async function invoke(
     isOnOtherPath = true
     warnOfOtherPath(logs, { pass, memo })
   }
-  const hold = holdOf({ memory, ctx, logs })
+  const delay = delayOf({ memory, ctx, logs })
   const checkpoints = checkpoint && new Checkpoints(checkpoint, { logs, report, beforeReport, isOpen: mayReport })
   const pass: Pass = new Pass(memo, {
     checkpoints,
     running: ctx.features?.includes(RUNNING_STEPS_FEATURE) ? running : undefined,
     handsOver: ctx.features?.includes(END_WITH_STEPS_FEATURE) ?? false,
-    hold,
+    delay,
     timeoutMs: ctx.invokeTimeoutMs,
   })
   const chain = chainOf(middleware, workflow.middleware)
@@ -129,7 +129,7 @@ export async function invoke(
   chain.passEnded(runContext, passEndOf(outcome), message => logs.append(logs.root, { level: 'error', message }))
   warn(logs, { pass, memo, outcome })
   logThrown(outcome, message => log('error', `${nameOf(ctx)} ${message}`))
-  if (mayGoOn(outcome)) watchHandler({ pass, outcome, ctx, settled: memo.settledCount, hold, memory, log, ask })
+  if (mayGoOn(outcome)) watchHandler({ pass, outcome, ctx, settled: memo.settledCount, delay, memory, log, ask })
   const answer = answerOf(withGiven(outcome, ctx, pass), { logs, report }, pass.called.lastAwaited)
   const end = runEndOf(outcome, { workflow, ctx, status: answer.status, hasStored: checkpoints?.hasStored ?? false })
   if (end) chain.runEnded({ ...(environment.run.args ?? { ...call, ctx: runContext }), end }, log)
@@ -152,13 +152,21 @@ function tellOfStray(stray: unknown, to: { logs: LogBuffer; ctx: InvokeRequest['
 }
 
 /** Keeps the pass open where handlers of its workflow have gone on late; undefined if none has. Logs that of the run's last pass. */
-function holdOf({ memory: { late }, ctx, logs }: { memory: RunnerMemory; ctx: InvokeRequest['ctx']; logs: LogBuffer }) {
+function delayOf({
+  memory: { late },
+  ctx,
+  logs,
+}: {
+  memory: RunnerMemory
+  ctx: InvokeRequest['ctx']
+  logs: LogBuffer
+}) {
   const { workflow, runId, invokeTimeoutMs: timeoutMs } = ctx
   if (!late.concern(workflow)) return undefined
   const warning = late.takeWarning(runId)
   if (warning !== undefined) warnOfLate(logs, warning)
-  const onSaved: PassHoldOptions['onSaved'] = (place, wentOn) => warnOfLate(logs, lateMessage(place, wentOn))
-  return new PassHold({ workflow, places: late, timeoutMs, onSaved })
+  const onSaved: AnswerDelayOptions['onSaved'] = (place, wentOn) => warnOfLate(logs, lateMessage(place, wentOn))
+  return new AnswerDelay({ workflow, places: late, timeoutMs, onSaved })
 }
 
 /** Adds the events that the handler was given to the end of a run, for an engine that delivered events to it. */

@@ -3,8 +3,8 @@
 import { ANOTHER_PASS_FEATURE, durationText, type InvokeRequest } from '@perdure/protocol'
 import type { Outcome } from '../pass/outcome.ts'
 import type { Pass } from '../pass/pass.ts'
+import type { AnswerDelay } from '../run/answer-delay.ts'
 import type { Place } from '../run/late-places.ts'
-import type { PassHold } from '../run/pass-hold.ts'
 import type { RunnerLog } from '../run/runner-log.ts'
 import type { RunnerMemory } from '../run/runner-memory.ts'
 
@@ -19,7 +19,7 @@ interface Watched {
   outcome: Outcome
   ctx: InvokeRequest['ctx']
   settled: number
-  hold: PassHold | undefined
+  delay: AnswerDelay | undefined
   memory: RunnerMemory
   log: RunnerLog
   ask: AskForPass | undefined
@@ -43,7 +43,7 @@ export function mayGoOn(outcome: Outcome): boolean {
 }
 
 /** Called for each pass of which that is true. It costs nothing until the handler goes on. */
-export function watchHandler({ pass, outcome, ctx, settled, hold, memory, log, ask }: Watched): void {
+export function watchHandler({ pass, outcome, ctx, settled, delay, memory, log, ask }: Watched): void {
   if (outcome.kind === 'returned') {
     // The log of the run is complete.
     pass.onLate = step => {
@@ -55,7 +55,7 @@ export function watchHandler({ pass, outcome, ctx, settled, hold, memory, log, a
     return
   }
   const place = { ...pass.at, workflow: ctx.workflow }
-  const stuckSince = hold?.since(pass.at) ?? performance.now()
+  const stuckSince = delay?.since(pass.at) ?? performance.now()
   pass.onLate = step => {
     pass.onLate = undefined
     const delayMs = performance.now() - stuckSince

@@ -9,8 +9,8 @@ export interface Place {
 }
 
 /** A pass stays open for twice the delay that was seen, within these bounds. */
-const HOLD_MS_MIN = 1_000
-const HOLD_MS_MAX = 30_000
+const DELAY_MS_MIN = 1_000
+const DELAY_MS_MAX = 30_000
 /** A long delay gets only that much more than itself, since an event that arrives waits meanwhile. */
 const SLACK_MS_MAX = 5_000
 
@@ -20,28 +20,28 @@ const WARNINGS_MAX = 1_000
 
 export class LatePlaces {
   /** Milliseconds for which passes stay open, by the key of the place. */
-  readonly #holds = new Map<string, number>()
+  readonly #delays = new Map<string, number>()
   readonly #workflows = new Set<string>()
   readonly #warnings = new Map<string, string>()
-  readonly #firstHoldMs: number
+  readonly #firstDelayMs: number
 
-  /** `firstHoldMs`: how long a pass stays open at a place where none has been before. */
-  constructor({ firstHoldMs = 0 }: { firstHoldMs?: number } = {}) {
-    this.#firstHoldMs = firstHoldMs
+  /** `firstDelayMs`: how long a pass stays open at a place where none has been before. */
+  constructor({ firstDelayMs = 0 }: { firstDelayMs?: number } = {}) {
+    this.#firstDelayMs = firstDelayMs
   }
 
   /** Whether passes of the workflow may have to stay open anywhere. */
   concern(workflow: string): boolean {
-    return this.#firstHoldMs > 0 || this.#workflows.has(workflow)
+    return this.#firstDelayMs > 0 || this.#workflows.has(workflow)
   }
 
   /** How long a pass that seems to be stuck stays open. */
-  holdMs(place: Place): number {
+  delayMs(place: Place): number {
     const key = keyOf(place)
-    const known = this.#holds.get(key)
-    if (known === undefined && this.#firstHoldMs > 0) {
+    const known = this.#delays.get(key)
+    if (known === undefined && this.#firstDelayMs > 0) {
       this.#keep(key, 0)
-      return this.#firstHoldMs
+      return this.#firstDelayMs
     }
     return known ?? 0
   }
@@ -49,8 +49,8 @@ export class LatePlaces {
   /** A handler went on after this delay. Returns whether no other has done so there. */
   wentOn(place: Place, delayMs: number): boolean {
     const key = keyOf(place)
-    const before = this.#holds.get(key) ?? 0
-    const ms = Math.max(HOLD_MS_MIN, Math.min(2 * delayMs, delayMs + SLACK_MS_MAX, HOLD_MS_MAX))
+    const before = this.#delays.get(key) ?? 0
+    const ms = Math.max(DELAY_MS_MIN, Math.min(2 * delayMs, delayMs + SLACK_MS_MAX, DELAY_MS_MAX))
     this.#keep(key, Math.max(before, ms))
     this.#workflows.add(place.workflow)
     return before === 0
@@ -69,7 +69,7 @@ export class LatePlaces {
   }
 
   #keep(key: string, ms: number): void {
-    keepNewest(this.#holds, key, ms, PLACES_MAX)
+    keepNewest(this.#delays, key, ms, PLACES_MAX)
   }
 }
 

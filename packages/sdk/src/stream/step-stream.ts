@@ -81,7 +81,7 @@ export class StepStream implements OutputStream {
   #gathering: NodeJS.Timeout | undefined
   #deadline: NodeJS.Timeout | undefined
   /** Chunks wait for an acknowledgement of earlier ones. */
-  #isHeld = false
+  #isWaiting = false
   #failure: { error: unknown } | undefined
 
   constructor(options: StepStreamOptions) {
@@ -164,7 +164,7 @@ export class StepStream implements OutputStream {
     }
     this.#waiting.push({ text, bytes })
     this.#waitingBytes += bytes
-    if (this.#isHeld) return
+    if (this.#isWaiting) return
     if (this.#waitingBytes >= GATHER_BYTES) this.#send()
     else this.#gathering ??= setTimeout(() => this.#send(), untilNextMoment())
   }
@@ -174,11 +174,11 @@ export class StepStream implements OutputStream {
     const { outlet } = this.#options
     clearTimeout(this.#gathering)
     this.#gathering = undefined
-    this.#isHeld = false
+    this.#isWaiting = false
     while (outlet && this.#waiting.length > 0) {
       const chunks = this.#underWay.length < outlet.appendsMax ? this.#takeWaiting() : []
       if (chunks.length === 0) {
-        this.#isHeld = true
+        this.#isWaiting = true
         return
       }
       this.#append(outlet, chunks)
@@ -227,7 +227,7 @@ export class StepStream implements OutputStream {
       if (upTo <= this.#durable) resolve()
       return upTo > this.#durable
     })
-    if (this.#isHeld || this.#flushes.length > 0) this.#send()
+    if (this.#isWaiting || this.#flushes.length > 0) this.#send()
     if (this.#waitingBytes + this.#unacknowledgedBytes > BUFFER_BYTES_MAX) return
     for (const { resolve } of this.#blocked) resolve()
     this.#blocked.clear()

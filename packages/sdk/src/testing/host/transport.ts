@@ -22,7 +22,7 @@ import { afterReal, realNow } from './real-time.ts'
  * The kit cannot know whether a handler waits for steps alone, and takes an engine for idle that has answered passes. A pass stays
  * open for this long, in real time, at each place of a workflow's code where none has been.
  */
-const FIRST_HOLD_MS = 20
+const FIRST_DELAY_MS = 20
 
 /** How long callbacks of a run that has ended may go on, in real time: the virtual time stands still until they have ended. */
 const LATE_MS = 500
@@ -47,7 +47,7 @@ export class InProcessTransport implements Transport {
   readonly #options: InProcessOptions
   readonly #passes = new Set<PassUnderWay>()
   /** A crash is one of the runner, too. */
-  readonly #memory = newMemory(new LatePlaces({ firstHoldMs: FIRST_HOLD_MS }))
+  readonly #memory = newMemory(new LatePlaces({ firstDelayMs: FIRST_DELAY_MS }))
 
   constructor(options: InProcessOptions) {
     this.#options = options

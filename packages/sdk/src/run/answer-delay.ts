@@ -1,4 +1,4 @@
-// Keeps a pass that seems to be stuck open for a moment, at the places where handlers of its workflow have gone on late. Created by
+// Delays the answer of a pass that seems to be stuck, at the places where handlers of its workflow have gone on late. Created by
 // invoke.ts for workflows that have such places, used by the pass.
 
 import type { LatePlaces, Place } from './late-places.ts'
@@ -6,7 +6,7 @@ import type { LatePlaces, Place } from './late-places.ts'
 /** Captured before a test can replace them with fake timers. */
 const { setTimeout, clearTimeout } = globalThis
 
-export interface PassHoldOptions {
+export interface AnswerDelayOptions {
   workflow: string
   places: LatePlaces
   /** The pass has to answer within this time. */
@@ -21,16 +21,16 @@ export interface Position extends Pick<Place, 'after' | 'open'> {
   readonly position: number
 }
 
-/** The part of a hold that its pass uses. */
-export type Hold = Pick<PassHold, 'keepsOpen' | 'goesOn' | 'stop'>
+/** The part of a delay that its pass uses. */
+export type Delay = Pick<AnswerDelay, 'keepsOpen' | 'goesOn' | 'stop'>
 
-export class PassHold {
-  readonly #options: PassHoldOptions
+export class AnswerDelay {
+  readonly #options: AnswerDelayOptions
   #at: Position | undefined
   #since = 0
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  constructor(options: PassHoldOptions) {
+  constructor(options: AnswerDelayOptions) {
     this.#options = options
   }
 
@@ -44,7 +44,7 @@ export class PassHold {
     if (at.position === this.#at?.position) return this.#timer !== undefined
     this.stop()
     const { places, workflow, timeoutMs = Number.POSITIVE_INFINITY } = this.#options
-    const ms = Math.min(places.holdMs({ ...at, workflow }), timeoutMs / 2)
+    const ms = Math.min(places.delayMs({ ...at, workflow }), timeoutMs / 2)
     this.#at = at
     this.#since = performance.now()
     if (ms <= 0) return false
