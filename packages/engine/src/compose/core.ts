@@ -13,7 +13,7 @@ import { faultLog } from '../services/event/fault-log.ts'
 import { Live } from '../services/live/live.ts'
 import { LiveShare } from '../services/live/live-share.ts'
 import { CallbackTokens } from '../services/support/callback-tokens.ts'
-import { Hold } from '../services/support/hold.ts'
+import { EngineHold } from '../services/support/engine-hold.ts'
 import { PassTokens } from '../services/support/pass-tokens.ts'
 import { RunTokens } from '../services/support/run-tokens.ts'
 import type { Backends, BackendsOptions } from './backends.ts'
@@ -51,7 +51,7 @@ export async function createCore({ config, log, owner, ports }: CoreOptions, bac
     random,
     ids: new IdSource(() => random.next()),
     owner,
-    hold: new Hold(config.hold),
+    hold: new EngineHold(config.hold),
     log,
     metrics,
     passTokens: new PassTokens(tokenKey),

@@ -32,7 +32,7 @@ import { HttpCheckpoints } from './pass/http-checkpoints.ts'
 import { LeaseKeeper } from './pass/leases.ts'
 import { MessagePermits } from './pass/permits/message-permits.ts'
 import { CallbackTokens } from './support/callback-tokens.ts'
-import { Hold } from './support/hold.ts'
+import { EngineHold } from './support/engine-hold.ts'
 import { LaneLoop } from './support/lane.ts'
 import { PassTokens } from './support/pass-tokens.ts'
 import { Permits } from './support/permits.ts'
@@ -110,7 +110,7 @@ const SERVICES: Record<string, (setting: Setting) => Service | Stoppable> = {
       health: new RunnerHealth(setting.clock),
       load: new RunnerLoad({ clock: setting.clock, bus: undefined }),
       passesMax: 10,
-      hold: new Hold(false),
+      hold: new EngineHold(false),
       stateBytesMax: 1024,
       messages: new MessagePermits({ max: 1024, clock: setting.clock }),
       onRoom: () => {},

@@ -8,7 +8,7 @@ import type { Admin } from '../../ports/admin.ts'
 import type { Core } from '../commit/core.ts'
 import { hashKey, newKey } from './keys.ts'
 
-/** Engines hold every live key in memory. */
+/** Engines keep every live key in memory. */
 const LIVE_KEYS_MAX = 10_000
 
 export interface AdministrationDeps extends Pick<Core, 'clock' | 'ids'> {

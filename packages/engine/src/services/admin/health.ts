@@ -4,7 +4,7 @@
 import type { Check } from '../../ports/engine-reports.ts'
 import type { Queue } from '../../ports/queue.ts'
 import type { Core } from '../commit/core.ts'
-import type { Hold } from '../support/hold.ts'
+import type { EngineHold } from '../support/engine-hold.ts'
 import { withDeadline } from '../support/with-deadline.ts'
 
 /** A probe without an answer by then counts as failed. */
@@ -17,7 +17,7 @@ export interface Readiness {
   held: boolean
 }
 
-export type HealthDeps = Core & { queue: Queue; hold: Pick<Hold, 'isHeld'> }
+export type HealthDeps = Core & { queue: Queue; hold: Pick<EngineHold, 'isHeld'> }
 
 export class Health {
   readonly #deps: HealthDeps

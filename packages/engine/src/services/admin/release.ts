@@ -2,13 +2,13 @@
 
 import { EngineError } from '../../domain/model/errors.ts'
 import { type Actor, Audit, type AuditDeps } from '../commit/audit.ts'
-import type { Hold } from '../support/hold.ts'
+import type { EngineHold } from '../support/engine-hold.ts'
 
 /** Only keys of this namespace release an engine: it works for all of them. */
 const OPERATORS = 'default'
 
 export interface ReleaseDeps extends AuditDeps {
-  hold: Hold
+  hold: EngineHold
   /** The id of this engine. */
   owner: string
 }

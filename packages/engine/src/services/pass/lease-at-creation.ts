@@ -6,7 +6,7 @@ import type { Run } from '../../domain/model/run.ts'
 import { firstSeq } from '../../domain/model/seq.ts'
 import { inputSize } from '../../domain/run/state.ts'
 import type { Core } from '../commit/core.ts'
-import type { Hold } from '../support/hold.ts'
+import type { EngineHold } from '../support/engine-hold.ts'
 import { RUN_LEASE_MS } from './leases.ts'
 import type { RunPermits } from './permits/run-permits.ts'
 import type { RunnerPermit } from './permits/runner-permits.ts'
@@ -14,7 +14,7 @@ import type { RunnerPermit } from './permits/runner-permits.ts'
 export interface LeaseAtCreationDeps extends Core {
   permits: Pick<RunPermits, 'tryTakeNew' | 'giveBackNew'>
   /** An engine that is held leases nothing. */
-  hold: Pick<Hold, 'isHeld'>
+  hold: Pick<EngineHold, 'isHeld'>
   /** `leasedAt`: by the monotonic clock. */
   start(run: Run, permit: RunnerPermit, leasedAt: number): void
 }

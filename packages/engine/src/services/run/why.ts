@@ -18,12 +18,12 @@ import type { Store } from '../../ports/store.ts'
 import type { Reads } from '../../ports/store-reads.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { decideInTurns } from '../commit/turns.ts'
-import type { Hold } from '../support/hold.ts'
+import type { EngineHold } from '../support/engine-hold.ts'
 import { waitCircle } from './wait-circle.ts'
 
 export interface RunWhyDeps {
   store: Pick<Store, 'in'>
-  hold: Pick<Hold, 'isHeld'>
+  hold: Pick<EngineHold, 'isHeld'>
   catalog: Catalog
   clock: Pick<Clock, 'now'>
   isLive(runner: Runner): boolean

@@ -1,6 +1,6 @@
 // Bounds how many deliveries may be under way to each destination, so that a slow one does not hold up the others. Like the
 // window of TCP, the bound starts at one, rises by one for every answer and halves for none. A destination that hangs soon
-// holds one delivery of the engine's, and destinations that have not answered yet share half of the engine's permits.
+// has one delivery of the engine's, and destinations that have not answered yet share half of the engine's permits.
 
 import type { DeliveryClaim } from '../../ports/store.ts'
 

@@ -6,7 +6,7 @@ import { EngineError, invariant } from '../../domain/model/errors.ts'
 import { testDelivery } from '../../domain/webhook/endpoint-test.ts'
 import { type Actor, Audit } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
-import type { Hold } from '../support/hold.ts'
+import type { EngineHold } from '../support/engine-hold.ts'
 import { DELIVERY_LEASE_MS, type Deliverer } from './deliver.ts'
 
 /** Tests under way at once, so that they leave deliveries their sockets. */
@@ -16,7 +16,7 @@ const NAMESPACE_TESTS_MAX = 4
 export interface EndpointTestsDeps extends Pick<Core, 'store' | 'announcer' | 'catalog' | 'clock' | 'ids' | 'log'> {
   deliverer: Pick<Deliverer, 'postNow'>
   /** An engine that is held posts nothing. */
-  hold: Pick<Hold, 'isHeld'>
+  hold: Pick<EngineHold, 'isHeld'>
   /** The name under which this engine leases. */
   owner: string
 }

@@ -8,7 +8,7 @@ import { edited, keptHeaders, type Receiver, type ReceiverScheme, secretFault } 
 import type { Actor } from '../commit/audit.ts'
 import { newWebhookSecret, type Saved, VersionedResource, type VersionedResourceDeps } from './versioned-resource.ts'
 
-/** Receivers a namespace may have: all of them are held in memory. */
+/** Receivers a namespace may have: all of them are kept in memory. */
 const RECEIVERS_MAX = 1000
 
 export class Receivers extends VersionedResource<Receiver, UpdateWebhookReceiver> {

@@ -1,7 +1,7 @@
 // Holds an engine back (docs/operating.md#hold-an-engine): it answers and accepts requests, but starts no work of its own until it is
 // released. Compose starts the lanes then.
 
-export class Hold {
+export class EngineHold {
   #isHeld: boolean
   #start: () => void = () => {}
 
