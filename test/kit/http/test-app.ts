@@ -56,8 +56,8 @@ export function apiKey(label: string, fields: Partial<Config['apiKeys'][number]>
   return { key: label, label, namespace: 'default', kind: 'secret', ...fields } as const
 }
 
-/** Holds further commits of the real store back until each is released. */
-export function holdCommits(store: Store): (() => void)[] {
+/** Blocks further commits of the real store until each is released. */
+export function blockCommits(store: Store): (() => void)[] {
   const releases: (() => void)[] = []
   const commit = store.commit.bind(store)
   store.commit = async unit => {

@@ -173,7 +173,7 @@ async function compare(model: Model, { engine, ids, done }: Real): Promise<void>
   const runs = model.runs.filter(({ no }) => !done.has(no))
   const loaded = await Promise.all(runs.map(({ no }) => engine.load(ids[no] as string)))
   const found = {
-    passes: [...engine.held]
+    passes: [...engine.waiting]
       .map(({ runId, memo }) => [ids.indexOf(runId), carried(memo)] as const)
       .sort(([a], [b]) => a - b),
     runs: loaded.map(({ run, steps }) => ({

@@ -1,4 +1,4 @@
-// The real engine for histories of control: its store is in memory, its time virtual, and every pass is held until the
+// The real engine for histories of control: its store is in memory, its time virtual, and every pass waits until the
 // history answers it. Histories follow each other on one engine, each in a namespace of its own, because starting an
 // engine takes longer than a history.
 
@@ -9,16 +9,16 @@ import { readConfig } from '../../../packages/engine/src/config/config.ts'
 import type { Run } from '../../../packages/engine/src/domain/model/run.ts'
 import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
 import type { InvokeCall, InvokeReply, Transport } from '../../../packages/engine/src/ports/transport.ts'
-import { HeldPasses } from '../core/held-passes.ts'
 import { SimClock } from '../core/sim-clock.ts'
 import { type HttpAnswer, inject, startSimEngine } from '../core/sim-engine.ts'
+import { WaitingPasses } from '../core/waiting-passes.ts'
 
 const HISTORIES_MAX = 100
 const keyOf = (namespace: number) => `secret-key-of-namespace-${namespace}`
 
 export class ControlledEngine implements Transport {
   readonly clock = new SimClock()
-  readonly held = new HeldPasses()
+  readonly waiting = new WaitingPasses()
   /** How many passes of each run were sent, by run. */
   readonly sent = new Map<string, number>()
   /** The error lines of the engine's log. */
@@ -71,7 +71,7 @@ export class ControlledEngine implements Transport {
 
   /** Answers the pass of the run, and lets everything that follows happen. */
   async answer(runId: string, status: number, body: unknown): Promise<void> {
-    const pass = this.held.of(runId)
+    const pass = this.waiting.of(runId)
     if (!pass) throw new Error(`run ${runId} has no pass under way`)
     pass.answer(status, body)
     await this.clock.activity.still()
@@ -81,7 +81,7 @@ export class ControlledEngine implements Transport {
     this.clock.activity.sign()
     const { ctx } = JSON.parse(call.body) as { ctx: { runId: string } }
     this.sent.set(ctx.runId, (this.sent.get(ctx.runId) ?? 0) + 1)
-    return this.held.hold(call)
+    return this.waiting.wait(call)
   }
 
   /** Stops the engine, which gives passes in flight back. */

@@ -127,7 +127,7 @@ class History {
   async #act(): Promise<{ events: { name: string; data: Payload }[]; answered?: string }> {
     const engine = this.#engine
     const rng = this.#rng
-    const pass = engine.held.size > 0 ? rng.pick([...engine.held]) : undefined
+    const pass = engine.waiting.size > 0 ? rng.pick([...engine.waiting]) : undefined
     const kind = rng.weighted({ send: 45, burst: 10, end: 15, emit: pass ? 20 : 0, pass: 12, crash: 4 })
     const said = `${kind} ${pass?.runId.slice(-4)} at ${engine.clock.now() % 1e7}`
     const events = kind === 'send' ? [this.#event()] : []
@@ -204,7 +204,7 @@ class History {
       expect([modelled.data.token, run.workflow, status]).toEqual([modelled.data.token, run.workflow, modelled.status])
       if (status === 'cancelled') this.#note('cancelled')
     }
-    const driven = new Set([...this.#engine.held].map(({ runId }) => runId))
+    const driven = new Set([...this.#engine.waiting].map(({ runId }) => runId))
     expect([...driven].sort(), 'runs under way').toEqual(
       runs.flatMap(run => (isTerminal(run.status) ? [] : [run.id])).sort(),
     )

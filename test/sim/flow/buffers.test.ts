@@ -4,9 +4,9 @@
 
 import { expect, it } from 'vitest'
 import type { Run } from '../../../packages/engine/src/domain/model/run.ts'
-import type { HeldPass } from '../core/held-passes.ts'
 import { Rng } from '../core/random.ts'
 import { isOneSeed, seedsOf } from '../core/seeds.ts'
+import type { WaitingPass } from '../core/waiting-passes.ts'
 import { type Logged, type Rule, runsOf } from './buffers-model.ts'
 import { CrashingEngine } from './crashing-engine.ts'
 
@@ -139,13 +139,13 @@ class History {
   #pass(ms: number): Promise<void> {
     return this.#record(`pass ${ms}`, async () => {
       await this.#engine.pass(ms)
-      for (const pass of [...this.#engine.held]) this.#answer(pass)
+      for (const pass of [...this.#engine.waiting]) this.#answer(pass)
       await this.#engine.settle()
     })
   }
 
   /** Most runs just return; a few emit first, several events in one pass. */
-  #answer(pass: HeldPass): void {
+  #answer(pass: WaitingPass): void {
     const emits =
       !this.#isOver && Object.keys(pass.memo).length === 0 && this.#rng.chance(0.1) ? this.#rng.int(1, 3) : 0
     if (emits === 0) {

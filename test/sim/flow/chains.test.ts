@@ -8,9 +8,9 @@ import { expect, it } from 'vitest'
 import type { Change, Unit } from '../../../packages/engine/src/domain/model/change.ts'
 import { isTerminal, type Run } from '../../../packages/engine/src/domain/model/run.ts'
 import { isSettled, type Step } from '../../../packages/engine/src/domain/model/step.ts'
-import type { HeldPass } from '../core/held-passes.ts'
 import { Rng } from '../core/random.ts'
 import { isOneSeed, seedsOf } from '../core/seeds.ts'
+import type { WaitingPass } from '../core/waiting-passes.ts'
 import type { Tamper } from './crashing-engine.ts'
 import { expectNoticed, type Planted, playHistory, RandomHistory, randomTurns, type Seen } from './histories.ts'
 
@@ -96,7 +96,7 @@ class Chronicle extends RandomHistory {
   async #act(): Promise<void> {
     const rng = this.rng
     const open = this.#outstanding()
-    const passes = [...this.engine.held]
+    const passes = [...this.engine.waiting]
     const kind = rng.weighted({
       send: 10,
       answer: passes.length > 0 ? 40 : 0,
@@ -117,7 +117,7 @@ class Chronicle extends RandomHistory {
         return this.#settle(rng.pick(open))
       case 'race': {
         const step = rng.pick(open)
-        const pass = this.engine.held.of(step.runId)
+        const pass = this.engine.waiting.of(step.runId)
         const calls = [this.#settle(step), this.#settle(step)]
         if (pass) this.#answer(pass)
         if (rng.chance(0.3)) calls.push(this.#cancel(step.runId))
@@ -147,7 +147,7 @@ class Chronicle extends RandomHistory {
     } else expect(runId, `a run with key ${k}`).toBeDefined()
   }
 
-  #answer(pass: HeldPass): void {
+  #answer(pass: WaitingPass): void {
     const rng = this.rng
     const id = (name: string) => createHash('sha256').update(name).digest('hex')
     const known = (this.#steps.get(pass.runId) ?? []).filter(({ op }) => op === 'StepRun')

@@ -9,9 +9,9 @@ import { heldSlots, keptSlots } from '../../../packages/engine/src/domain/holds/
 import type { Change, Unit } from '../../../packages/engine/src/domain/model/change.ts'
 import { isTerminal, type Run } from '../../../packages/engine/src/domain/model/run.ts'
 import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
-import type { HeldPass } from '../core/held-passes.ts'
 import { Rng } from '../core/random.ts'
 import { isOneSeed, seedsOf } from '../core/seeds.ts'
+import type { WaitingPass } from '../core/waiting-passes.ts'
 import type { Tamper } from './crashing-engine.ts'
 import { expectNoticed, type Planted, playHistory, RandomHistory, randomTurns, type Seen } from './histories.ts'
 
@@ -109,7 +109,7 @@ class Chronicle extends RandomHistory {
 
   async #act(): Promise<void> {
     const rng = this.rng
-    const passes = [...this.engine.held]
+    const passes = [...this.engine.waiting]
     const live = this.#live().filter(({ cleanupOf }) => cleanupOf === undefined)
     const kind = rng.weighted({
       send: live.length < 4 ? 10 : 2,
@@ -140,13 +140,13 @@ class Chronicle extends RandomHistory {
   }
 
   /** Answers a pass of a run, or of a cleanup run. */
-  async #answer(pass: HeldPass, isLast = false): Promise<void> {
+  async #answer(pass: WaitingPass, isLast = false): Promise<void> {
     if (pass.followed) this.#undo(pass, isLast)
     else this.#work(pass, isLast)
     await this.engine.settle()
   }
 
-  #work(pass: HeldPass, isLast: boolean): void {
+  #work(pass: WaitingPass, isLast: boolean): void {
     const rng = this.rng
     if (isTerminal(this.#runs.find(({ id }) => id === pass.runId)?.status ?? 'queued')) this.note('late')
     const done = () => {
@@ -165,7 +165,7 @@ class Chronicle extends RandomHistory {
   }
 
   /** The next rollback succeeds, or is to be tried again. */
-  #undo(pass: HeldPass, isLast: boolean): void {
+  #undo(pass: WaitingPass, isLast: boolean): void {
     const steps = Object.values(pass.followed ?? {}).filter(({ rollback }) => rollback)
     const next = steps.reverse().find(({ name }) => pass.memo[idOf(`rollback:${name}`)] === undefined)
     this.transcript.push(`  undo ${next?.name} in ${pass.runId.slice(-4)}`)
@@ -186,7 +186,7 @@ class Chronicle extends RandomHistory {
   async #playToTheEnd(): Promise<void> {
     for (let turn = 0; this.#live().length > 0; turn++) {
       expect(turn, `runs that never end: ${this.#live().map(({ id }) => id)}`).toBeLessThan(LAST_TURNS_MAX)
-      for (const pass of [...this.engine.held]) await this.#answer(pass, true)
+      for (const pass of [...this.engine.waiting]) await this.#answer(pass, true)
       await this.engine.pass(SECOND)
       await this.#look()
     }

@@ -1,4 +1,4 @@
-// The real engine for histories of flow control: its store is in memory, its time virtual, every pass is held until the
+// The real engine for histories of flow control: its store is in memory, its time virtual, every pass waits until the
 // history answers it, and the engine may die between any two writes. The store and the limiter's counts outlive it. Two of
 // them can share a store and a clock.
 
@@ -12,9 +12,9 @@ import type { Unit } from '../../../packages/engine/src/domain/model/change.ts'
 import type { Sender } from '../../../packages/engine/src/ports/sender.ts'
 import type { Store } from '../../../packages/engine/src/ports/store.ts'
 import type { InvokeReply, Transport } from '../../../packages/engine/src/ports/transport.ts'
-import { HeldPasses } from '../core/held-passes.ts'
 import { SimClock } from '../core/sim-clock.ts'
 import { type HttpAnswer, inject, startSimEngine } from '../core/sim-engine.ts'
+import { WaitingPasses } from '../core/waiting-passes.ts'
 import { Life, mortalClock, mortalQueue, never, Wall } from '../ports/life.ts'
 
 /** The calls that write to the store: the engine may die before or after each of them. */
@@ -41,7 +41,7 @@ export class CrashingEngine {
   /** The wall clock of the engine's machine. Only an engine that is alone on its store may have it set. */
   readonly wall = new Wall()
   /** Passes of the living engine. */
-  readonly held = new HeldPasses()
+  readonly waiting = new WaitingPasses()
   /** Whether the runner cannot be reached. */
   isUnreachable = false
   /** Called when an engine begins a call to the store. */
@@ -160,7 +160,7 @@ export class CrashingEngine {
   #kill(): void {
     this.#life.state = 'dead'
     this.spare()
-    this.held.clear()
+    this.waiting.clear()
     this.#die(undefined)
   }
 
@@ -233,7 +233,7 @@ export class CrashingEngine {
         if (life.dead) return never()
         this.clock.activity.sign()
         if (this.isUnreachable) return Promise.resolve({ kind: 'refused', message: 'nobody is there' })
-        return this.held.hold(call, {
+        return this.waiting.wait(call, {
           isDead: () => life.dead,
           deadline: expire => this.clock.after(call.timeoutMs, expire),
         })

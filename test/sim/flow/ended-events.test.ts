@@ -76,7 +76,7 @@ class Chronicle extends RandomHistory {
 
   async #act(): Promise<void> {
     const rng = this.rng
-    const passes = [...this.engine.held]
+    const passes = [...this.engine.waiting]
     const kind = rng.weighted({ send: 8, answer: passes.length > 0 ? 20 : 0, cancel: 4, time: 6, crash: 3 })
     this.transcript.push(`${kind} at ${this.engine.clock.now() % 1e7}`)
     switch (kind) {

@@ -4,9 +4,9 @@
 
 import { expect, it } from 'vitest'
 import { isTerminal, type Run } from '../../../packages/engine/src/domain/model/run.ts'
-import type { HeldPass } from '../core/held-passes.ts'
 import { Rng } from '../core/random.ts'
 import { isOneSeed, seedsOf } from '../core/seeds.ts'
+import type { WaitingPass } from '../core/waiting-passes.ts'
 import type { CrashingEngine, Tamper } from './crashing-engine.ts'
 import { expectNoticed, type History, type Planted, playHistory } from './histories.ts'
 import {
@@ -178,7 +178,7 @@ class Chronicle implements History {
   async #do(kind: string, seen: Seen[]): Promise<void> {
     const engine = this.#engine
     const rng = this.#rng
-    const pass = engine.held.size > 0 ? rng.pick([...engine.held]) : undefined
+    const pass = engine.waiting.size > 0 ? rng.pick([...engine.waiting]) : undefined
     const chosen = seen.length > 0 ? rng.pick(seen) : undefined
     this.transcript.push(`${kind} ${pass?.runId.slice(-4)} ${chosen?.run.id.slice(-4)} at ${engine.clock.now() % 1e7}`)
     switch (kind) {
@@ -211,13 +211,13 @@ class Chronicle implements History {
     }
   }
 
-  async #answer(pass: HeldPass | undefined, status: number, body: unknown): Promise<void> {
+  async #answer(pass: WaitingPass | undefined, status: number, body: unknown): Promise<void> {
     pass?.answer(status, body)
     await this.#engine.settle()
   }
 
   /** A link of a chain that keeps a slot is never held: it has no position in the log by which others would go before it. */
-  async #continue(pass: HeldPass | undefined, seen: readonly Seen[]): Promise<void> {
+  async #continue(pass: WaitingPass | undefined, seen: readonly Seen[]): Promise<void> {
     const found = seen.find(({ run }) => run.id === pass?.runId)
     if (!found?.policies.concurrency?.[0]?.hold || found.policies.throttle) return
     await this.#answer(pass, 200, { continueAs: { data: found.data }, logs: [] })
@@ -241,7 +241,7 @@ class Chronicle implements History {
 
   #check(seen: Seen[]): void {
     const now = this.#engine.clock.now()
-    const driven = new Set([...this.#engine.held].map(({ runId }) => runId))
+    const driven = new Set([...this.#engine.waiting].map(({ runId }) => runId))
     const taken = new Map<string, number>()
     const own = new Map<string, string[]>()
     for (const { run, policies, data } of seen) {
@@ -254,12 +254,12 @@ class Chronicle implements History {
     }
     for (const { run, policies, data } of seen) {
       const slots = [...slotsOf(policies, data)]
-      const held = new Set(own.get(run.id))
+      const ownSlots = new Set(own.get(run.id))
       for (const [slot, limit] of slots)
-        if (held.has(slot)) expect(taken.get(slot), `runs in ${slot}`).toBeLessThanOrEqual(limit)
+        if (ownSlots.has(slot)) expect(taken.get(slot), `runs in ${slot}`).toBeLessThanOrEqual(limit)
       if (driven.has(run.id)) continue
       if (run.status === 'queued') {
-        const isFull = slots.some(([slot, limit]) => !held.has(slot) && (taken.get(slot) ?? 0) >= limit)
+        const isFull = slots.some(([slot, limit]) => !ownSlots.has(slot) && (taken.get(slot) ?? 0) >= limit)
         const { kind } = run.waitingFor ?? {}
         // A run needs no slot to wait in a throttle's start queue.
         const isInLine = policies.throttle !== undefined && kind === 'throttle'
@@ -276,7 +276,7 @@ class Chronicle implements History {
       if (run.status === 'paused') await this.#engine.request('POST', `/runs/${run.id}/resume`)
     }
     for (let turns = 0; turns < 400; turns++) {
-      const [pass] = this.#engine.held
+      const [pass] = this.#engine.waiting
       if (pass) await this.#answer(pass, 200, { data: 1, logs: [] })
       else if ((await this.#runs()).every(({ run }) => isTerminal(run.status))) break
       else await this.#engine.pass(SECOND)
@@ -290,7 +290,7 @@ class Chronicle implements History {
   }
 }
 
-function sleep(pass: HeldPass | undefined, sleepMs: number) {
+function sleep(pass: WaitingPass | undefined, sleepMs: number) {
   const id = `${Object.keys(pass?.memo ?? {}).length}`.padStart(40, '0')
   return { op: 'Sleep', id, name: 'nap', sleepMs }
 }

@@ -225,7 +225,7 @@ class History {
     this.transcript.push(what)
     await action()
     for (const engine of this.#engines) {
-      for (const pass of [...engine.held]) pass.answer(200, { data: null, logs: [] })
+      for (const pass of [...engine.waiting]) pass.answer(200, { data: null, logs: [] })
       await engine.settle()
     }
     for (const { errors } of this.#engines) expect(errors).toEqual([])

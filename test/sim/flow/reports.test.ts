@@ -7,10 +7,10 @@ import { expect, it } from 'vitest'
 import type { Unit } from '../../../packages/engine/src/domain/model/change.ts'
 import { isTerminal } from '../../../packages/engine/src/domain/model/run.ts'
 import { stepId } from '../../kit/runner/wire.ts'
-import type { HeldPass } from '../core/held-passes.ts'
 import { Rng } from '../core/random.ts'
 import { isOneSeed, seedsOf } from '../core/seeds.ts'
 import { ensure } from '../core/violation.ts'
+import type { WaitingPass } from '../core/waiting-passes.ts'
 import { CrashingEngine, type Tamper } from './crashing-engine.ts'
 import { expectNoticed, type Planted } from './histories.ts'
 
@@ -115,7 +115,7 @@ class History {
   readonly #rng: Rng
   #runId = ''
   #reported = 0
-  #checkpoints = new WeakMap<HeldPass, number>()
+  #checkpoints = new WeakMap<WaitingPass, number>()
   #attributes: Record<string, number> = {}
   /** Values that were reported for the run. */
   #values = new Set<number>()
@@ -197,9 +197,9 @@ class History {
   }
 
   /** The pass that is under way; after a nap or a crash, the next one. */
-  async #pass(): Promise<HeldPass> {
+  async #pass(): Promise<WaitingPass> {
     for (let ms = 0; ms < TAKEN_UP_MS; ms += 1000) {
-      const pass = this.#engine.held.of(this.#runId)
+      const pass = this.#engine.waiting.of(this.#runId)
       if (pass) return pass
       await this.#record('wait', () => this.#engine.pass(1000))
     }
@@ -223,7 +223,7 @@ class History {
     return report
   }
 
-  async #checkpoint(pass: HeldPass): Promise<void> {
+  async #checkpoint(pass: WaitingPass): Promise<void> {
     const report = this.#report({ withStep: this.#rng.chance(0.4) })
     const seq = (this.#checkpoints.get(pass) ?? 0) + 1
     this.#checkpoints.set(pass, seq)
@@ -233,7 +233,7 @@ class History {
     })
   }
 
-  async #answer(pass: HeldPass, kind: 'next' | 'park' | 'end'): Promise<void> {
+  async #answer(pass: WaitingPass, kind: 'next' | 'park' | 'end'): Promise<void> {
     const report = this.#report({ withStep: kind !== 'end' || this.#rng.chance(0.5) })
     const { opcodes, ...rest } = bodyOf(report)
     const naps = opcodes.map(({ id, name }) => ({ id, name, op: 'Sleep', sleepMs: this.#rng.int(1, NAP_MS) }))
@@ -279,12 +279,12 @@ class History {
   }
 
   async #time(ms: number): Promise<void> {
-    const pass = this.#engine.held.of(this.#runId)
+    const pass = this.#engine.waiting.of(this.#runId)
     const isCheckpointed = pass !== undefined && this.#checkpoints.has(pass)
     const { lives } = this.#engine
     const { progress } = await this.#run()
     await this.#record(`pass ${ms}`, () => this.#engine.pass(ms))
-    const isSame = pass !== undefined && this.#engine.held.has(pass) && this.#engine.lives === lives
+    const isSame = pass !== undefined && this.#engine.waiting.has(pass) && this.#engine.lives === lives
     if (ms < EVERY_MS || !isSame || !isCheckpointed) return
     await this.#checkNothingWaits()
     if (progress !== this.#newest) this.counts.waited++

@@ -274,7 +274,7 @@ export class NightHistory {
   /** Shows the model what the store has, and compares the list of schedules. */
   async #look(): Promise<void> {
     for (const engine of this.#engines) {
-      for (const pass of [...engine.held]) pass.answer(200, { data: null, logs: [] })
+      for (const pass of [...engine.waiting]) pass.answer(200, { data: null, logs: [] })
       await engine.settle()
       expect(engine.errors).toEqual([])
     }

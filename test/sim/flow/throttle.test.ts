@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Run } from '../../../packages/engine/src/domain/model/run.ts'
 import { onCleanup } from '../../kit/cleanup.ts'
-import type { HeldPass } from '../core/held-passes.ts'
+import type { WaitingPass } from '../core/waiting-passes.ts'
 import { CrashingEngine } from './crashing-engine.ts'
 
 const SECOND = 1000
@@ -34,8 +34,8 @@ class Rated {
     return this.#engine
   }
 
-  get passes(): HeldPass[] {
-    return [...this.#engine.held]
+  get passes(): WaitingPass[] {
+    return [...this.#engine.waiting]
   }
 
   register() {
@@ -79,14 +79,14 @@ class Rated {
     await this.#answerAll()
   }
 
-  async end(pass: HeldPass): Promise<void> {
+  async end(pass: WaitingPass): Promise<void> {
     pass.answer(200, { data: 1, logs: [] })
     await this.#engine.settle()
   }
 
   async #answerAll(): Promise<void> {
     if (this.holdsPasses) return
-    for (const pass of this.#engine.held) pass.answer(200, { data: 1, logs: [] })
+    for (const pass of this.#engine.waiting) pass.answer(200, { data: 1, logs: [] })
     await this.#engine.settle()
   }
 
@@ -275,15 +275,15 @@ describe('the start queue', () => {
     // The slot is slower than the throttle: a run starts when it gets the slot.
     await rated.passTo(1500)
     expect(await rated.starts()).toEqual([0])
-    await rated.end(rated.passes[0] as HeldPass)
+    await rated.end(rated.passes[0] as WaitingPass)
     expect(await rated.starts()).toEqual([0, 1500])
     // The slot is faster: a run starts when the throttle allows it, and the slot is free by then.
-    await rated.end(rated.passes[0] as HeldPass)
+    await rated.end(rated.passes[0] as WaitingPass)
     expect(rated.passes).toEqual([])
     for (const at of [2500, 3500, 4500]) {
       await rated.passTo(at)
       expect((await rated.starts()).at(-1)).toBe(at)
-      await rated.end(rated.passes[0] as HeldPass)
+      await rated.end(rated.passes[0] as WaitingPass)
     }
     expect(await rated.order()).toEqual([...runIds].sort())
   })

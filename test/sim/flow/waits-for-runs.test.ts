@@ -6,9 +6,9 @@ import { expect, it } from 'vitest'
 import type { Change } from '../../../packages/engine/src/domain/model/change.ts'
 import { isTerminal, type Run } from '../../../packages/engine/src/domain/model/run.ts'
 import { isSettled, type Step } from '../../../packages/engine/src/domain/model/step.ts'
-import type { HeldPass } from '../core/held-passes.ts'
 import { Rng } from '../core/random.ts'
 import { isOneSeed, seedsOf } from '../core/seeds.ts'
+import type { WaitingPass } from '../core/waiting-passes.ts'
 import type { Tamper } from './crashing-engine.ts'
 import { expectNoticed, type Planted, playHistory, RandomHistory, randomTurns, type Seen } from './histories.ts'
 
@@ -79,7 +79,7 @@ class Waits extends RandomHistory {
 
   async #act(): Promise<void> {
     const rng = this.rng
-    const passes = [...this.engine.held]
+    const passes = [...this.engine.waiting]
     const targets = this.#runs.filter(({ workflow }) => workflow === 'target')
     const kind = rng.weighted({
       target: 10,
@@ -114,7 +114,7 @@ class Waits extends RandomHistory {
     }
   }
 
-  #answer(pass: HeldPass): void {
+  #answer(pass: WaitingPass): void {
     const rng = this.rng
     const run = this.#runs.find(({ id }) => id === pass.runId)
     if (!run) return

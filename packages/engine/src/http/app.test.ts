@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { aRun } from '../../../../test/kit/http/rows.ts'
 import { aroundReads } from '../../../../test/kit/http/stream.ts'
 import {
+  blockCommits,
   eventually,
-  holdCommits,
   JSON_TYPE,
   listen,
   openStream,
@@ -221,35 +221,35 @@ describe('closing', () => {
   async function inFlight() {
     const { app, store, clock, timers } = await testApp({ limits: { drainMs: 10_000 } })
     const port = await listen(app)
-    const held = holdCommits(store)
+    const blocked = blockCommits(store)
     const answer = send(port, '{"name":"n"}')
-    await eventually(() => held.length === 1)
+    await eventually(() => blocked.length === 1)
     const closed = app.close()
     await eventually(() => timers() === 1)
-    return { store, clock, timers, port, held, answer, closed }
+    return { store, clock, timers, port, blocked, answer, closed }
   }
 
   test('waits for the requests in flight, and refuses new ones', async () => {
-    const { timers, port, held, answer, closed } = await inFlight()
+    const { timers, port, blocked, answer, closed } = await inFlight()
     const late = await send(port, '{"name":"late"}')
     expect(late.status).toBe(503)
     expect(await late.json()).toMatchObject({ error: { code: 'unavailable', details: { reason: 'shutting_down' } } })
     expect(late.headers.get('retry-after')).toBe('1')
     expect(late.headers.get('connection')).toBe('close')
-    held[0]?.()
+    blocked[0]?.()
     expect(await (await answer).json()).toMatchObject({ eventId: expect.any(String) })
     await closed
-    expect(held).toHaveLength(1)
+    expect(blocked).toHaveLength(1)
     expect(timers()).toBe(0)
   })
 
   test('cuts the requests in flight after the drain time', async () => {
-    const { clock, held, answer, closed } = await inFlight()
+    const { clock, blocked, answer, closed } = await inFlight()
     const cut = expect(answer).rejects.toThrow()
     await clock.advance(10_000)
     await closed
     await cut
-    held[0]?.()
+    blocked[0]?.()
   })
 
   test('does not wait for idle or silent connections', async () => {

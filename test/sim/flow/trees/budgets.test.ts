@@ -5,9 +5,9 @@
 import { expect, it } from 'vitest'
 import { isTerminal, type Run } from '../../../../packages/engine/src/domain/model/run.ts'
 import type { Step } from '../../../../packages/engine/src/domain/model/step.ts'
-import type { HeldPass } from '../../core/held-passes.ts'
 import { Rng } from '../../core/random.ts'
 import { isOneSeed, seedsOf } from '../../core/seeds.ts'
+import type { WaitingPass } from '../../core/waiting-passes.ts'
 import type { Tamper } from '../crashing-engine.ts'
 import { expectNoticed, type Planted, playHistory, RandomHistory, randomTurns, type Seen } from '../histories.ts'
 
@@ -66,7 +66,7 @@ class Trees extends RandomHistory {
   /** The limits that a caller has set without an answer, by the root. */
   readonly #unanswered = new Map<string, number>()
   /** The steps that a pass has reported by checkpoints. */
-  readonly #reported = new Map<HeldPass, string[]>()
+  readonly #reported = new Map<WaitingPass, string[]>()
   #runs: Run[] = []
   #steps: Step[] = []
 
@@ -89,7 +89,7 @@ class Trees extends RandomHistory {
 
   async #act(): Promise<void> {
     const rng = this.rng
-    const passes = [...this.engine.held]
+    const passes = [...this.engine.waiting]
     const trees = this.#runs.filter(({ workflow, status }) => workflow === 'tree' && !isTerminal(status))
     const paused = this.#runs.filter(({ status }) => status === 'paused')
     const count = this.#runs.filter(({ workflow }) => workflow === 'tree').length
@@ -140,7 +140,7 @@ class Trees extends RandomHistory {
   }
 
   /** The next attempt of the run, as the runner reports it; undefined if the run has no step that is due. */
-  #attempt({ runId, memo }: HeldPass, without: readonly string[]): object | undefined {
+  #attempt({ runId, memo }: WaitingPass, without: readonly string[]): object | undefined {
     const name = NAMES.find(name => !(name in memo) && !without.includes(name))
     if (name === undefined) return undefined
     const known = this.#steps.find(step => step.runId === runId && step.name === name)
@@ -150,7 +150,7 @@ class Trees extends RandomHistory {
     return { op: 'StepRun', id: name, name, spent, ...end }
   }
 
-  #answer(pass: HeldPass): void {
+  #answer(pass: WaitingPass): void {
     const run = this.#runs.find(({ id }) => id === pass.runId)
     const attempt = this.#attempt(pass, this.#reported.get(pass) ?? [])
     const children = run?.workflow === 'tree' ? CHILDREN.filter(name => !(name in pass.memo)) : []
@@ -161,7 +161,7 @@ class Trees extends RandomHistory {
     else pass.answer(200, { data: 'done', logs: [] })
   }
 
-  async #checkpoint(pass: HeldPass): Promise<void> {
+  async #checkpoint(pass: WaitingPass): Promise<void> {
     const reported = this.#reported.get(pass) ?? []
     const attempt = this.#attempt(pass, reported) as { name: string } | undefined
     if (!attempt) return
@@ -187,7 +187,7 @@ class Trees extends RandomHistory {
     for (let turn = 0; turn < TURNS_TO_REST; turn++) {
       await this.engine.pass(REST)
       await this.#look()
-      for (const pass of [...this.engine.held]) this.#answer(pass)
+      for (const pass of [...this.engine.waiting]) this.#answer(pass)
       await this.engine.settle()
       await this.#look()
     }

@@ -71,7 +71,7 @@ export class Given {
     return this.#in({ now })
   }
 
-  /** When the pass was sent (default: now), and how many settled steps its memo held (default: all). */
+  /** When the pass was sent (default: now), and how many settled steps its memo had (default: all). */
   sent(at: number, settled?: number): Given {
     return this.#in({ sentAt: at, knowledge: settled === undefined ? {} : { settled } })
   }

@@ -27,7 +27,7 @@ export class World {
   readonly rows = new Rows(idleRun('queued', fresh))
   #now = NOW
   /** The run and the pass of the present lease. */
-  #held: { state: RunState; pass: SentPass } | undefined
+  #leased: { state: RunState; pass: SentPass } | undefined
   #seen = this.#snapshot()
 
   later(ms: number): void {
@@ -37,10 +37,10 @@ export class World {
   /** The engine waits until the run is due, claims it, and sends the first pass. */
   lease(route: 'runner' | 'none'): void {
     const { availableAt } = this.rows.run
-    if (this.#held || availableAt === undefined) return
+    if (this.#leased || availableAt === undefined) return
     this.#now = Math.max(this.#now, availableAt)
     const state = this.rows.claim('engine-1', this.#now + 15_000)
-    this.#held = { state, pass: this.#sent(state) }
+    this.#leased = { state, pass: this.#sent(state) }
     const to = route === 'runner' ? toRunner : { kind: 'none' as const }
     this.#decide(state =>
       begin(state, { now: this.#now, route: to, catalog: registered, assumptions: noAssumptions(), report: () => {} }),
@@ -48,15 +48,15 @@ export class World {
   }
 
   answer(outcome: Outcome, random: number): void {
-    if (!this.#held) return
-    const { pass } = this.#held
+    if (!this.#leased) return
+    const { pass } = this.#leased
     this.#decide(state => advance(state, outcome, this.#context(pass, random)))
   }
 
   /** The pass reports a checkpoint and goes on. */
   checkpoint(reported: Reported, random: number): void {
-    if (!this.#held) return
-    const { pass } = this.#held
+    if (!this.#leased) return
+    const { pass } = this.#leased
     this.#decide(state => checkpoint(state, reported, this.#context(pass, random)), true)
   }
 
@@ -66,7 +66,7 @@ export class World {
 
   /** The engine dies; its lease runs out later. */
   crash(): void {
-    this.#held = undefined
+    this.#leased = undefined
   }
 
   outsider(control: Control): void {
@@ -114,27 +114,27 @@ export class World {
 
   /** Decides and commits like services/pass/pass-loop: again on fresh rows when the first commit is stale. */
   #decide(decide: (state: RunState) => { decision: Decision; next: Next }, isCheckpoint = false): void {
-    const held = this.#held
-    if (!held) return
-    let decided = decide(held.state)
+    const leased = this.#leased
+    if (!leased) return
+    let decided = decide(leased.state)
     if (!this.rows.commit(decided.decision)) {
-      held.state = this.rows.load()
-      if (held.state.run.leaseOwner !== 'engine-1') {
-        this.#held = undefined
+      leased.state = this.rows.load()
+      if (leased.state.run.leaseOwner !== 'engine-1') {
+        this.#leased = undefined
         return
       }
-      decided = decide(held.state)
+      decided = decide(leased.state)
       expect(this.rows.commit(decided.decision)).toBe(true)
     }
-    held.state.apply(decided.decision)
+    leased.state.apply(decided.decision)
     if (isCheckpoint)
-      held.pass.knowledge = {
-        ...this.#sent(held.state).knowledge,
+      leased.pass.knowledge = {
+        ...this.#sent(leased.state).knowledge,
         wasSentSettled: true,
         stopRequested: this.#isPaused,
       }
-    else held.pass = this.#sent(held.state)
-    if (decided.next === 'stop') this.#held = undefined
+    else leased.pass = this.#sent(leased.state)
+    if (decided.next === 'stop') this.#leased = undefined
     else if (!isCheckpoint || !this.#isPaused) expect(this.rows.run.status).toBe('running')
     this.#check()
     if (decided.next === 'stop') this.#expectReasonToWake()

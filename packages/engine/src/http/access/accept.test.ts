@@ -5,8 +5,8 @@ import { expect, test } from 'vitest'
 import { Api } from '../../../../../test/kit/http/api.ts'
 import {
   apiKey,
+  blockCommits,
   eventually,
-  holdCommits,
   listen,
   messageOf,
   postJson,
@@ -42,11 +42,11 @@ async function busyApp() {
     const signed = { scheme: 'github', secret: receiver.secret, body: '{}', at: 0 } as const
     return postJson(app, `/webhooks/${receiver.slug}`, '{}', signedHeaders(signed))
   }
-  const held = holdCommits(store)
+  const blocked = blockCommits(store)
   /** Lets the oldest commit that waits be made, once there is one. */
   const commitNext = async () => {
-    await eventually(() => held.length > 0)
-    held.shift()?.()
+    await eventually(() => blocked.length > 0)
+    blocked.shift()?.()
   }
   const commitAll = async (answers: Promise<{ statusCode: number }>[]) => {
     let isDone = false
@@ -54,12 +54,12 @@ async function busyApp() {
       isDone = true
     })
     await eventually(() => {
-      for (const release of held.splice(0)) release()
+      for (const release of blocked.splice(0)) release()
       return isDone
     })
     return (await all).map(({ statusCode }) => statusCode)
   }
-  return { ...opened, held, post, send, webhook, commitNext, commitAll }
+  return { ...opened, blocked, post, send, webhook, commitNext, commitAll }
 }
 
 /** Everything that is sent gets as far as it can. */
@@ -68,20 +68,20 @@ const settled = async () => {
 }
 
 test('so many events are taken in at once, and each commit lets the next one in, in their order', async () => {
-  const { store, held, send, commitNext, commitAll } = await busyApp()
+  const { store, blocked, send, commitNext, commitAll } = await busyApp()
   const answers = ['1', '2', '3', '4', '5'].map(data => send(data))
   await settled()
-  expect(held).toHaveLength(AT_ONCE)
+  expect(blocked).toHaveLength(AT_ONCE)
   await commitNext()
   await answers[0]
   await settled()
-  expect(held).toHaveLength(AT_ONCE)
+  expect(blocked).toHaveLength(AT_ONCE)
   expect(await commitAll(answers)).toEqual([202, 202, 202, 202, 202])
   expect(await recordedData(store)).toEqual(['"1"', '"2"', '"3"', '"4"', '"5"'])
 })
 
 test('the post of another namespace or key is next, however many of one key wait before it', async () => {
-  const { send, commitNext, commitAll, held } = await busyApp()
+  const { send, commitNext, commitAll, blocked } = await busyApp()
   const flood = ['1', '2', '3', '4'].map(data => send(data))
   await settled()
   const [quiet, colleague] = [send('q', 'quiet'), send('c', 'colleague')]
@@ -94,29 +94,29 @@ test('the post of another namespace or key is next, however many of one key wait
   await Promise.all(flood.slice(0, 2))
   await settled()
   // The flooder's third, and the quiet one.
-  expect(held).toHaveLength(2)
+  expect(blocked).toHaveLength(2)
   for (let i = 0; i < 2; i++) await commitNext()
   await eventually(() => isQuietAnswered)
   expect(await commitAll([...flood, quiet, colleague])).toEqual([202, 202, 202, 202, 202, 202])
 })
 
 test('batches, starts and inbound webhooks wait with events', async () => {
-  const { held, post, send, webhook, commitAll } = await busyApp()
+  const { blocked, post, send, webhook, commitAll } = await busyApp()
   const first = [send('1'), send('2')]
   await settled()
   const waiting = [post('/events/batch', [{ name: 'order' }]), post('/workflows/shop/bill/runs', {}), webhook()]
   await settled()
-  expect(held).toHaveLength(AT_ONCE)
+  expect(blocked).toHaveLength(AT_ONCE)
   expect(await commitAll([...first, ...waiting])).toEqual([202, 202, 200, 201, 202])
 })
 
 test('a batch counts as many as it has events', async () => {
-  const { held, post, send, commitNext, commitAll } = await busyApp()
+  const { blocked, post, send, commitNext, commitAll } = await busyApp()
   const batch = post('/events/batch', [{ name: 'order' }, { name: 'order' }, { name: 'order' }])
   await settled()
   const next = send('1')
   await settled()
-  expect(held).toHaveLength(1)
+  expect(blocked).toHaveLength(1)
   await commitNext()
   await batch
   expect(await commitAll([next])).toEqual([202])
@@ -162,7 +162,7 @@ test('a post that waits too long is 503 and stores nothing, and one whose client
 })
 
 test('the commit of a pass does not wait behind events, nor behind those that wait', async () => {
-  const { app, held, post, send, commitAll } = await busyApp()
+  const { app, blocked, post, send, commitAll } = await busyApp()
   const port = await listen(app)
   const flooder = new Api(() => `http://127.0.0.1:${port}`).as('flood')
   const step = gate()
@@ -180,9 +180,9 @@ test('the commit of a pass does not wait behind events, nor behind those that wa
   await begun.opened
   const flood = Array.from({ length: AT_ONCE + WAITING }, (_, i) => send(String(i)))
   await settled()
-  expect(held).toHaveLength(AT_ONCE)
+  expect(blocked).toHaveLength(AT_ONCE)
   step.open()
-  await eventually(() => held.length === AT_ONCE + 1)
+  await eventually(() => blocked.length === AT_ONCE + 1)
   expect(await commitAll(flood)).toEqual(flood.map(() => 202))
   const { runId } = (await started).json()
   await commitAll([flooder.succeeded(runId).then(() => ({ statusCode: 200 }))])

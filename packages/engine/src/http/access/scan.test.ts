@@ -2,13 +2,13 @@
 
 import http from 'node:http'
 import { describe, expect, test } from 'vitest'
-import { heldScans } from '../../../../../test/kit/http/held-scans.ts'
+import { blockedScans } from '../../../../../test/kit/http/blocked-scans.ts'
 import { apiKey, aRun, eventually, messageOf, refusal, testApp } from '../../../../../test/kit/http/test-app.ts'
 import { NAMESPACE_SCANS_MAX } from '../../adapters/sql/reads/scan/scan-queue.ts'
 import { earliestId } from '../../domain/text/ids.ts'
 
 async function busyApp() {
-  const { store, held } = await heldScans()
+  const { store, blocked } = await blockedScans()
   const apiKeys = [apiKey('default'), apiKey('other', { namespace: 'other' })]
   const opened = await testApp({ store, config: { apiKeys } })
   const get = async (url: string, key = 'default') =>
@@ -20,12 +20,12 @@ async function busyApp() {
       isDone = true
     })
     await eventually(() => {
-      for (const release of held.splice(0)) release()
+      for (const release of blocked.splice(0)) release()
       return isDone
     })
     await done
   }
-  return { ...opened, held, get, goOn }
+  return { ...opened, blocked, get, goOn }
 }
 
 const SCANS = [
@@ -38,11 +38,11 @@ const SCANS = [
 ]
 
 test('while a scan is under way, every other read is answered', async () => {
-  const { get, goOn, held, seed } = await busyApp()
+  const { get, goOn, blocked, seed } = await busyApp()
   const run = aRun()
   await seed({ type: 'run.created', run })
   const scans = SCANS.map(url => get(url))
-  await eventually(() => held.length > 0)
+  await eventually(() => blocked.length > 0)
   const reads = [
     `/runs/${run.id}`,
     `/runs/${run.id}/steps`,
@@ -52,16 +52,16 @@ test('while a scan is under way, every other read is answered', async () => {
     '/workflows',
   ]
   for (const url of reads) expect((await get(url)).statusCode, url).toBe(200)
-  expect(held).toHaveLength(1)
+  expect(blocked).toHaveLength(1)
   await goOn(scans)
   for (const scan of scans) expect((await scan).statusCode).toBe(200)
 })
 
 describe.each(SCANS)('%s', url => {
   test('that waits for its turn until its time is over is 503 with Retry-After', async () => {
-    const { get, goOn, held, clock } = await busyApp()
+    const { get, goOn, blocked, clock } = await busyApp()
     const first = get('/runs/stats', 'other')
-    await eventually(() => held.length === 1)
+    await eventually(() => blocked.length === 1)
     // The time counts from the arrival: waiting is part of it.
     await clock.advance(2_000)
     const waiting = get(url)
@@ -91,9 +91,9 @@ test.each([
   ['/runs/stats', 'since leaves too many runs to count: give a later time'],
   ['/webhook-endpoints/stats', 'since leaves too many deliveries to count: give a later time'],
 ])('%s that used up its time by itself is 400 and says what to narrow', async (url, message) => {
-  const { get, goOn, held, clock } = await busyApp()
+  const { get, goOn, blocked, clock } = await busyApp()
   const answer = get(url)
-  await eventually(() => held.length === 1)
+  await eventually(() => blocked.length === 1)
   await clock.advance(5_000)
   expect(refusal(await answer)).toBe('400 invalid_request')
   expect(messageOf(await answer)).toBe(message)
@@ -101,14 +101,14 @@ test.each([
 })
 
 test('a list that may be answered in part has what was found after 2 s, and goes on from there', async () => {
-  const { get, goOn, held, clock, seed } = await busyApp()
+  const { get, goOn, blocked, clock, seed } = await busyApp()
   const runs = Array.from({ length: 300 }, (_, i) =>
     aRun({ id: earliestId('run', i), createdAt: i, app: i % 100 === 0 ? 'rare' : 'shop' }),
   )
   for (const run of runs) await seed({ type: 'run.created', run })
   const url = '/runs?q=rare&partial=1'
   const first = get(url)
-  await eventually(() => held.length === 1)
+  await eventually(() => blocked.length === 1)
   await clock.advance(2_000)
   await goOn([first])
   const { headers, json } = await first
@@ -122,9 +122,9 @@ test('a list that may be answered in part has what was found after 2 s, and goes
 })
 
 test('a list that may be answered in part and whose first read takes all of its time is 503, and says to try again', async () => {
-  const { get, goOn, held, clock } = await busyApp()
+  const { get, goOn, blocked, clock } = await busyApp()
   const answer = get('/runs?q=order&partial=1')
-  await eventually(() => held.length === 1)
+  await eventually(() => blocked.length === 1)
   await clock.advance(5_000)
   expect(refusal(await answer)).toBe('503 overloaded')
   expect((await answer).headers['retry-after']).toBe('1')
@@ -146,7 +146,7 @@ test('beyond the bound of waiting scans a namespace is refused at once, and anot
 })
 
 test('a client that leaves takes its search out of the queue, and stops it where it is', async () => {
-  const { app, get, goOn, held, clock } = await busyApp()
+  const { app, get, goOn, blocked, clock } = await busyApp()
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as { port: number }
   const open = () => {
@@ -156,7 +156,7 @@ test('a client that leaves takes its search out of the queue, and stops it where
     return request
   }
   const underWay = open()
-  await eventually(() => held.length === 1)
+  await eventually(() => blocked.length === 1)
   const timers = clock.timerCount
   const waiting = open()
   await eventually(() => clock.timerCount === timers + 1)
@@ -165,8 +165,8 @@ test('a client that leaves takes its search out of the queue, and stops it where
   await eventually(() => clock.timerCount === timers - 1)
   const next = get('/runs/stats')
   // Only the slice that was under way, and the next scan, are ever carried out.
-  held.shift()?.()
-  await eventually(() => held.length === 1)
+  blocked.shift()?.()
+  await eventually(() => blocked.length === 1)
   await goOn([next])
   expect((await next).statusCode).toBe(200)
 })

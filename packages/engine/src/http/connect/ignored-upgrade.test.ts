@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { eventually, holdCommits, listen, recordedData, testApp } from '../../../../../test/kit/http/test-app.ts'
+import { blockCommits, eventually, listen, recordedData, testApp } from '../../../../../test/kit/http/test-app.ts'
 
 const HOST = 'Host: localhost\r\n'
 const OFFER = 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAoAAA\r\n'
@@ -85,14 +85,14 @@ describe('a request that offers another protocol', () => {
 
   test('is answered after the requests before it', async () => {
     const { store, socket, statuses, data } = await setUp()
-    const held = holdCommits(store)
+    const blocked = blockCommits(store)
     socket.write(post(event('1'), '') + get() + post(event('2')) + get())
-    await eventually(() => held.length === 1)
+    await eventually(() => blocked.length === 1)
     expect(statuses()).toEqual([])
-    held[0]?.()
-    await eventually(() => held.length === 2)
+    blocked[0]?.()
+    await eventually(() => blocked.length === 2)
     expect([statuses(), await data()]).toEqual([[202, 200], ['1']])
-    held[1]?.()
+    blocked[1]?.()
     await eventually(() => statuses().length === 4)
     expect(await data()).toEqual(['1', '2'])
   })
@@ -124,25 +124,25 @@ describe('a request that offers another protocol', () => {
 
   test('may be aborted', async () => {
     const { store, socket, statuses } = await setUp()
-    const held = holdCommits(store)
+    const blocked = blockCommits(store)
     socket.write(post(event('1'), '') + post(event('2')))
-    await eventually(() => held.length === 1)
+    await eventually(() => blocked.length === 1)
     socket.resetAndDestroy()
     await eventually(() => socket.closed)
     expect(statuses()).toEqual([])
-    held[0]?.()
+    blocked[0]?.()
   })
 
   test('does not keep the engine from stopping', async () => {
     const { app, store, clock, socket, closed } = await setUp()
-    const held = holdCommits(store)
+    const blocked = blockCommits(store)
     socket.write(post(event('1'), '') + post(event('2')))
-    await eventually(() => held.length === 1)
+    await eventually(() => blocked.length === 1)
     const closing = app.close()
     await eventually(() => clock.timerCount > 0)
     await clock.advance(60_000)
     await closing
     await closed
-    held[0]?.()
+    blocked[0]?.()
   })
 })

@@ -25,7 +25,7 @@ function aPass(fields: Partial<ReportingPass> = {}): ReportingPass {
 }
 
 /** Reports that wait until they are released. */
-function held() {
+function blocked() {
   const releases: (() => void)[] = []
   const take = () =>
     new Promise<Taken>(resolve => {
@@ -40,7 +40,7 @@ function held() {
 describe('reports that wait', () => {
   test('are bounded for each pass, and have room again when one is stored', async () => {
     const engine = engineOf()
-    const { take, releaseAll } = held()
+    const { take, releaseAll } = blocked()
     const { token } = engine.open(aPass({ take }))
     const waiting = Array.from({ length: OF_PASS }, () => engine.receive(token, ''))
     await expect(engine.receive(token, '')).rejects.toMatchObject({ code: 'rate_limited' })
@@ -55,7 +55,7 @@ describe('reports that wait', () => {
 
   test('are bounded for each namespace', async () => {
     const engine = engineOf()
-    const { take, releaseAll } = held()
+    const { take, releaseAll } = blocked()
     const passes = Array.from({ length: Math.ceil(OF_NAMESPACE / OF_PASS) }, () => engine.open(aPass({ take })))
     const tokens = passes.flatMap(({ token }) => Array<string>(OF_PASS).fill(token)).slice(0, OF_NAMESPACE)
     const waiting = tokens.map(token => engine.receive(token, ''))

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import {
   apiKey,
+  blockCommits,
   eventually,
-  holdCommits,
   JSON_TYPE,
   listen,
   refusal,
@@ -26,9 +26,9 @@ describe('the probes', () => {
   test('while the app closes it is healthy, but not ready', async () => {
     const { app, store, timers } = await testApp()
     const url = `http://127.0.0.1:${await listen(app)}`
-    const held = holdCommits(store)
+    const blocked = blockCommits(store)
     const inFlight = fetch(`${url}/events`, { method: 'POST', headers: JSON_TYPE, body: '{"name":"n"}' })
-    await eventually(() => held.length === 1)
+    await eventually(() => blocked.length === 1)
     const closed = app.close()
     await eventually(() => timers() === 1)
     const ready = await fetch(`${url}/readyz`)
@@ -37,7 +37,7 @@ describe('the probes', () => {
       { status: 'not_ready', checks: { store: 'ok' }, draining: true },
     ])
     expect((await fetch(`${url}/healthz`)).status).toBe(200)
-    held[0]?.()
+    blocked[0]?.()
     expect((await inFlight).status).toBe(202)
     await closed
   })

@@ -10,27 +10,27 @@ import { Reader } from '../../../packages/engine/src/adapters/sql/sqlite/reader.
 import { Writer } from '../../../packages/engine/src/adapters/sql/sqlite/writer.ts'
 import { SqlStore } from '../../../packages/engine/src/adapters/sql/store/sql-store.ts'
 
-class HeldDatabase extends SqliteDatabase {
-  readonly #held: (() => void)[]
+class BlockedDatabase extends SqliteDatabase {
+  readonly #blocked: (() => void)[]
 
-  constructor(connection: Connection, held: (() => void)[]) {
+  constructor(connection: Connection, blocked: (() => void)[]) {
     const queue = (server: Server) => new BatchQueue(new InlineChannel(server), () => {})
     const reading = new Reader(connection)
     const reader = queue({ run: batch => reading.run(batch), close: () => {} })
     super({ writer: queue(new Writer(connection)), reader, openScanner: async () => reader, release: () => {} })
-    this.#held = held
+    this.#blocked = blocked
   }
 
   override async scan(queries: Query[]): Promise<Row[][]> {
-    await new Promise<void>(resolve => this.#held.push(resolve))
+    await new Promise<void>(resolve => this.#blocked.push(resolve))
     return super.scan(queries)
   }
 }
 
-/** `held` has an entry for each scan under way, which lets it go on. */
-export async function heldScans(): Promise<{ store: SqlStore; held: (() => void)[] }> {
+/** `blocked` has an entry for each scan under way, which lets it go on. */
+export async function blockedScans(): Promise<{ store: SqlStore; blocked: (() => void)[] }> {
   const connection = await Connection.open(':memory:', { readOnly: false })
   migrate(connection)
-  const held: (() => void)[] = []
-  return { store: new SqlStore(new HeldDatabase(connection, held)), held }
+  const blocked: (() => void)[] = []
+  return { store: new SqlStore(new BlockedDatabase(connection, blocked)), blocked }
 }

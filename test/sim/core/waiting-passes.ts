@@ -3,7 +3,7 @@
 import type { InvokeCall, InvokeReply } from '../../../packages/engine/src/ports/transport.ts'
 
 /** A pass that waits for its answer. */
-export interface HeldPass {
+export interface WaitingPass {
   runId: string
   memo: Record<string, { data?: unknown; error?: unknown; pending?: boolean }>
   /** The steps of the run that a cleanup run follows; absent of any other run. */
@@ -13,24 +13,24 @@ export interface HeldPass {
   checkpoint(payload: unknown): Promise<string | undefined>
 }
 
-export interface HoldOptions {
+export interface WaitOptions {
   /** Starts the deadline of the pass; answers how to stop it. */
   deadline?: (expire: () => void) => () => void
   /** Whether the engine that sent the pass has died: then nothing ends the pass any more. */
   isDead?: () => boolean
 }
 
-export class HeldPasses extends Set<HeldPass> {
-  of(runId: string): HeldPass | undefined {
+export class WaitingPasses extends Set<WaitingPass> {
+  of(runId: string): WaitingPass | undefined {
     return [...this].find(pass => pass.runId === runId)
   }
 
-  /** Holds an invoke until it is answered, aborted or expired. */
-  hold({ body, signal, onCheckpoint }: InvokeCall, options: HoldOptions = {}): Promise<InvokeReply> {
+  /** Keeps an invoke waiting until it is answered, aborted or expired. */
+  wait({ body, signal, onCheckpoint }: InvokeCall, options: WaitOptions = {}): Promise<InvokeReply> {
     const { deadline = () => () => {}, isDead = () => false } = options
     const { ctx, steps } = JSON.parse(body) as {
-      ctx: { runId: string; cleanup?: { steps: HeldPass['followed'] } }
-      steps: HeldPass['memo']
+      ctx: { runId: string; cleanup?: { steps: WaitingPass['followed'] } }
+      steps: WaitingPass['memo']
     }
     return new Promise(resolve => {
       const end = (reply: InvokeReply) => {
@@ -39,7 +39,7 @@ export class HeldPasses extends Set<HeldPass> {
         stopDeadline()
         resolve(reply)
       }
-      const pass: HeldPass = {
+      const pass: WaitingPass = {
         runId: ctx.runId,
         memo: steps,
         followed: ctx.cleanup?.steps,
