@@ -76,7 +76,7 @@ export default function EventsPage() {
   const { isPaused } = useLive()
   const input = useInput(get)
   const { selected, setSelected, clear } = useSelection(input)
-  const { query, rows, news, readAgain } = useEventList(input, { isHeld: isPaused || selected.size > 0 })
+  const { query, rows, news, readAgain } = useEventList(input, { isFrozen: isPaused || selected.size > 0 })
   const [redriven, setRedriven] = useState<readonly EventRecord[]>()
   const refused = whyNoWrite(useSession())
   const filters = FILTERS.flatMap(key => {

@@ -3,8 +3,8 @@
 import { type LiveRules, useLiveList } from '../../ui/live-list/use-live-list.ts'
 import { type EventsInput, matches } from './matches.ts'
 
-export const useEventList = (input: EventsInput, { isHeld }: { isHeld: boolean }) =>
-  useLiveList(RULES, input, { isHeld })
+export const useEventList = (input: EventsInput, { isFrozen }: { isFrozen: boolean }) =>
+  useLiveList(RULES, input, { isFrozen })
 
 const RULES: LiveRules<'listEvents'> = {
   id: 'listEvents',

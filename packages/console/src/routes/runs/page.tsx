@@ -43,7 +43,7 @@ export default function RunsPage() {
   const { isPaused } = useLive()
   const isSorted = (get('sort') ?? 'started') !== 'started' || get('dir') === 'asc'
   const { query, runs, news, readAgain, reports } = useRunList(input, {
-    isHeld: isPaused || isSorted || selected.size > 0,
+    isFrozen: isPaused || isSorted || selected.size > 0,
   })
   const look = useLook(get, set)
   const keys = attributeKeys(look.columns)

@@ -8,10 +8,10 @@ import { mergeBatch, withoutPosition } from './merge.ts'
 import type { ListInput } from './query.ts'
 
 /** The list, and how often its runs reported their progress, which is not in the rows. */
-export function useRunList(input: ListInput, { isHeld }: { isHeld: boolean }) {
+export function useRunList(input: ListInput, { isFrozen }: { isFrozen: boolean }) {
   const [reports, setReports] = useState(0)
   const [rules] = useState(() => rulesOf(() => setReports(count => count + 1)))
-  const { query, rows: runs, news, readAgain } = useLiveList(rules, input, { isHeld })
+  const { query, rows: runs, news, readAgain } = useLiveList(rules, input, { isFrozen })
   return { query, runs, news, readAgain, reports }
 }
 

@@ -151,7 +151,7 @@ export function Deliveries() {
   const { isPaused } = useLive()
   const input = useMemo(() => ({ ...filter, limit: 100 }), [filter])
   const { selected, setSelected, clear } = useSelection(input)
-  const { query, rows, news, readAgain } = useDeliveryList(input, { isHeld: isPaused || selected.size > 0 })
+  const { query, rows, news, readAgain } = useDeliveryList(input, { isFrozen: isPaused || selected.size > 0 })
   const counts = useCounts(filter)
   const redeliver = useRedeliverAll(filter)
   const locked = whyNoKeyedWrite(useSession())

@@ -3,8 +3,8 @@
 import { type LiveRules, useLiveList } from '../../ui/live-list/use-live-list.ts'
 import { type DeliveriesInput, madeAt, mergeDeliveries } from './merge-deliveries.ts'
 
-export const useDeliveryList = (input: DeliveriesInput, { isHeld }: { isHeld: boolean }) =>
-  useLiveList(RULES, input, { isHeld })
+export const useDeliveryList = (input: DeliveriesInput, { isFrozen }: { isFrozen: boolean }) =>
+  useLiveList(RULES, input, { isFrozen })
 
 const RULES: LiveRules<'listWebhookDeliveries'> = {
   id: 'listWebhookDeliveries',

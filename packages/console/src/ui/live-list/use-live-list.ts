@@ -53,7 +53,7 @@ export interface Merged<Row> {
 export function useLiveList<Id extends PagesId>(
   rules: LiveRules<Id>,
   input: Input<Id>,
-  { isHeld }: { isHeld: boolean },
+  { isFrozen }: { isFrozen: boolean },
 ) {
   const { id } = rules
   // The stream keeps the list as it is: only gaps and new rows make it old.
@@ -63,8 +63,8 @@ export function useLiveList<Id extends PagesId>(
   const readAt = useRef(0)
   /** When the newest read began that shows what came before it. */
   const began = useRef({ key, at: 0 })
-  const held = useRef(isHeld)
-  held.current = isHeld
+  const frozen = useRef(isFrozen)
+  frozen.current = isFrozen
   const { refetch, data } = query
   const readFirst = readBegan(data?.pages[0])
   if (began.current.key !== key) began.current = { key, at: 0 }
@@ -82,7 +82,7 @@ export function useLiveList<Id extends PagesId>(
   )
   /** The list of which a frame did not say what it changes in it. */
   const [unsure, setUnsure] = useState<string>()
-  const mayMove = useCallback(() => !held.current && isAtTop(), [])
+  const mayMove = useCallback(() => !frozen.current && isAtTop(), [])
   const readAgain = useCallback(() => void refresh(() => true).catch(() => {}), [refresh])
   // A list from the cache has missed what came since it was left.
   useEffect(() => {
@@ -104,7 +104,7 @@ export function useLiveList<Id extends PagesId>(
     },
   })
   const { shown } = news
-  useReadWhenShown(shown.count > 0 && !isHeld ? shown : undefined, {
+  useReadWhenShown(shown.count > 0 && !isFrozen ? shown : undefined, {
     waitMs: () => Math.max(0, readAt.current + REFETCH_MS_MIN - performance.now()),
     read: () => {
       if (isAtTop()) void refresh(mayMove).catch(() => {})
