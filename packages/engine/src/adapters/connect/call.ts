@@ -15,7 +15,7 @@ const WAITING_CHECKPOINTS_LENGTH_MAX = 16 * 1024 * 1024
 const WAITING_APPENDS_MAX = 4096
 
 /** The owner of a call: a registered socket, or a lost one, on which nothing can be sent. */
-export interface CallHolder {
+export interface CallOwner {
   /** By their ids. */
   readonly calls: TransientMap<string, Call>
   readonly socket?: RunnerSocket
@@ -38,7 +38,7 @@ export class Call {
   readonly #call: InvokeCall
   readonly #onReply: CallOptions['onReply']
   readonly #timer: NodeJS.Timeout
-  #holder: CallHolder | undefined
+  #owner: CallOwner | undefined
   #isOver = false
   #isCancelled = false
   #result: InvokeReply | undefined
@@ -70,19 +70,19 @@ export class Call {
     this.#stop({ kind: 'aborted' })
   }
 
-  moveTo(holder: CallHolder): void {
-    if (holder === this.#holder) return
-    this.#holder?.calls.delete(this.id)
-    this.#holder = holder
-    holder.calls.set(this.id, this)
-    holder.watch?.begin()
+  moveTo(owner: CallOwner): void {
+    if (owner === this.#owner) return
+    this.#owner?.calls.delete(this.id)
+    this.#owner = owner
+    owner.calls.set(this.id, this)
+    owner.watch?.begin()
   }
 
-  /** Sends the invoke on the holder's socket. */
-  send(holder: Required<CallHolder>, now: number): void {
+  /** Sends the invoke on the owner's socket. */
+  send(owner: Required<CallOwner>, now: number): void {
     this.sentAt = now
-    this.moveTo(holder)
-    holder.socket.send('invoke', this.id, this.#payload())
+    this.moveTo(owner)
+    owner.socket.send('invoke', this.id, this.#payload())
   }
 
   /** The result came. It becomes the reply once every checkpoint before it is stored. */
@@ -135,7 +135,7 @@ export class Call {
       // The invoke is obsolete: nothing of it is stored any more.
       if (ack === undefined) return this.#stop({ kind: 'aborted' })
       this.#timer.refresh()
-      this.#holder?.socket?.send('checkpoint.ack', this.id, ack)
+      this.#owner?.socket?.send('checkpoint.ack', this.id, ack)
     }
     this.#isStoring = false
     this.#endIfStored()
@@ -167,7 +167,7 @@ export class Call {
     if (this.#isOver) return
     if (ack === undefined) return this.#stop({ kind: 'aborted' })
     this.#timer.refresh()
-    this.#holder?.socket?.send('stream.ack', this.id, ack)
+    this.#owner?.socket?.send('stream.ack', this.id, ack)
     this.#endIfStored()
   }
 
@@ -189,7 +189,7 @@ export class Call {
 
   /** The deadline passed. */
   expire(): void {
-    const silence = this.#holder?.socket?.silence
+    const silence = this.#owner?.socket?.silence
     const missed = missedDeadline(this.#call.timeoutMs)
     this.fail(silence === undefined ? missed : `${missed}; ${silence}`)
   }
@@ -198,7 +198,7 @@ export class Call {
   #sendCancel(): void {
     if (this.#isOver || this.#isCancelled) return
     this.#isCancelled = true
-    this.#holder?.socket?.send('invoke.cancel', this.id)
+    this.#owner?.socket?.send('invoke.cancel', this.id)
   }
 
   #stop(reply: InvokeReply): void {
@@ -213,8 +213,8 @@ export class Call {
     clearTimeout(this.#timer)
     this.#call.signal.removeEventListener('abort', this)
     this.#checkpoints = undefined
-    this.#holder?.calls.delete(this.id)
-    this.#holder = undefined
+    this.#owner?.calls.delete(this.id)
+    this.#owner = undefined
     if (this.#result?.kind === 'answered' && this.#result !== reply) this.#result.release?.()
     this.#onReply(reply)
   }

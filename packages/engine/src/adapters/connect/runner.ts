@@ -5,7 +5,7 @@ import { CLOSE_CODES } from '@perdure/protocol'
 import { TransientMap } from '../../base/transient-map.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ConnectionOptions, RunnerSocket } from '../../ports/connections.ts'
-import type { Call, CallHolder } from './call.ts'
+import type { Call, CallOwner } from './call.ts'
 import { SocketWatch } from './watch.ts'
 
 /** Most sockets of one runner; a further one replaces the oldest. */
@@ -13,7 +13,7 @@ const RUNNER_SOCKETS_MAX = 64
 const WITHOUT_IT = 'the runner reconnected without it'
 
 /** A registered socket of the runner, with the calls on it. */
-export interface RegisteredSocket extends Required<CallHolder> {
+export interface RegisteredSocket extends Required<CallOwner> {
   readonly instance: string | undefined
   readonly isNamed: boolean
   readonly watch: SocketWatch
@@ -22,7 +22,7 @@ export interface RegisteredSocket extends Required<CallHolder> {
 }
 
 /** A socket that was lost, with its calls. */
-interface LostSocket extends CallHolder {
+interface LostSocket extends CallOwner {
   readonly instance: string | undefined
   cancelTimer(): void
 }
@@ -77,7 +77,7 @@ export class ConnectedRunner {
   open(socket: RunnerSocket, options: ConnectionOptions): RegisteredSocket {
     const { instance, isNamed, underWay, maxConcurrency, leaving = false, beats = false } = options
     const calls = new TransientMap<string, Call>()
-    const watch = new SocketWatch({ clock: this.#options.clock, holder: { calls, socket }, beats })
+    const watch = new SocketWatch({ clock: this.#options.clock, owner: { calls, socket }, beats })
     const opened: RegisteredSocket = { socket, instance, isNamed, isLeaving: leaving, calls, watch }
     this.bound(maxConcurrency)
     const earlier = this.sockets.find(one => instance !== undefined && one.instance === instance)

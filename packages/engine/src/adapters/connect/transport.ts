@@ -36,7 +36,7 @@ export interface ConnectTransportOptions {
   closeGraceMs?: number
   /** Called when a runner has its first socket, and when it has lost its last. */
   onPresence?: (url: string, isHere: boolean) => void
-  /** Called with results of calls that another engine may hold. Resolves when they may be acknowledged. */
+  /** Called with results of calls that another engine may have. Resolves when they may be acknowledged. */
   onForeignResult?: (result: ForeignResult) => Promise<void> | undefined
   /** Called with heartbeats of sockets that another engine may have. */
   onBeat?: (namespace: string, beat: Beat) => void
@@ -110,7 +110,7 @@ export class ConnectTransport implements Transport, Connections, Presence {
   }
 
   /** Whether the runner has a pending call with the id. */
-  holds(url: string, id: string): boolean {
+  has(url: string, id: string): boolean {
     return this.#find(url, id) !== undefined
   }
 

@@ -4,7 +4,7 @@
 
 import type { Clock } from '../../ports/clock.ts'
 import type { RunnerSocket } from '../../ports/connections.ts'
-import type { Call, CallHolder } from './call.ts'
+import type { Call, CallOwner } from './call.ts'
 
 /** An invoke without a sign of life for this long is followed by a ping. */
 const PING_AFTER_MS = 700
@@ -18,7 +18,7 @@ const SILENT = 'the runner does not answer on its socket'
 
 export interface SocketWatchOptions {
   clock: Clock
-  holder: Required<Pick<CallHolder, 'calls'>> & { readonly socket: RunnerSocket }
+  owner: Required<Pick<CallOwner, 'calls'>> & { readonly socket: RunnerSocket }
   /** The runner's process beats beside the socket when its event loop is blocked, so silence means that it is gone. */
   beats: boolean
 }
@@ -60,8 +60,8 @@ export class SocketWatch {
 
   /** Returns when to look again; undefined when no invoke is under way. */
   #check(): number | undefined {
-    const { clock, holder } = this.#options
-    const { socket, calls } = holder
+    const { clock, owner } = this.#options
+    const { socket, calls } = owner
     if (calls.size === 0 && this.#unanswered < 2) return undefined
     if (this.#unanswered > 0 && socket.heardAt < this.#pingedAt) return this.#notAnswered()
     this.#unanswered = 0
@@ -72,15 +72,15 @@ export class SocketWatch {
   }
 
   #ping(): number {
-    const { clock, holder } = this.#options
+    const { clock, owner } = this.#options
     this.#pingedAt = clock.elapsed()
     this.#unanswered++
-    holder.socket.ping()
+    owner.socket.ping()
     return ANSWER_MS_MAX
   }
 
   #notAnswered(): number | undefined {
-    const { socket, calls } = this.#options.holder
+    const { socket, calls } = this.#options.owner
     if (this.#unanswered > UNANSWERED_MAX) {
       socket.giveUp()
       return undefined
@@ -91,7 +91,7 @@ export class SocketWatch {
   }
 
   #firstUnconfirmed(): Call | undefined {
-    const { socket, calls } = this.#options.holder
+    const { socket, calls } = this.#options.owner
     for (const call of calls.values()) if (call.sentAt >= socket.heardAt) return call
     return undefined
   }

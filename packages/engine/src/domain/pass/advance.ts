@@ -40,7 +40,7 @@ export function advance(state: RunState, outcome: Outcome, context: PassContext)
     const { logs, progress } = outcome
     return advance(state, { kind: 'rejected', error: next.refusal, logs, ...(progress && { progress }) }, context)
   }
-  const progress = outcome.progress ?? context.heldProgress
+  const progress = outcome.progress ?? context.pendingProgress
   if (next === 'stop') storeProgress(draft, progress)
   else storeDueProgress(draft, progress)
   return { decision: draft.done(), next }
@@ -53,7 +53,7 @@ interface Refused {
 
 function decideNext(draft: Draft, state: RunState, outcome: Outcome, context: PassContext): Next | Refused {
   const end = (how: End): Next => {
-    if (how.status !== 'cancelled') storeProgress(draft, outcome.progress ?? context.heldProgress)
+    if (how.status !== 'cancelled') storeProgress(draft, outcome.progress ?? context.pendingProgress)
     finish(draft, how, context.catalog, { given: givenEvents(state, outcome, context) })
     return 'stop'
   }

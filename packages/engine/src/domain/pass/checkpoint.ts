@@ -29,13 +29,13 @@ export function checkpoint(
   draft.pass = context.sent
   if (state.run.inbox !== undefined) draft.knew = context.knowledge.seq
   const next = decideNext(draft, state, reported, context)
-  storeDueProgress(draft, reported.progress ?? context.heldProgress)
+  storeDueProgress(draft, reported.progress ?? context.pendingProgress)
   return { decision: draft.done(), next }
 }
 
 function decideNext(draft: Draft, state: RunState, reported: Reported, context: PassContext): Next {
   const end = (how: End): Next => {
-    if (how.status !== 'cancelled') storeProgress(draft, reported.progress ?? context.heldProgress)
+    if (how.status !== 'cancelled') storeProgress(draft, reported.progress ?? context.pendingProgress)
     finish(draft, how, context.catalog, { given: takenEvents(state, context.knowledge.settled, []) })
     return 'stop'
   }
@@ -57,9 +57,9 @@ function decideNext(draft: Draft, state: RunState, reported: Reported, context: 
 }
 
 /** Stores a progress that has waited. Nothing else of the run is decided. */
-export function heldProgress(state: RunState, context: PassContext): { decision: Decision; next: Next } {
+export function pendingProgress(state: RunState, context: PassContext): { decision: Decision; next: Next } {
   const draft = new Draft(state, context.now)
-  storeProgress(draft, context.heldProgress)
+  storeProgress(draft, context.pendingProgress)
   return { decision: draft.done(), next: 'pass' }
 }
 

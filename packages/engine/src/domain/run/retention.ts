@@ -13,7 +13,7 @@ const EVENTS_MS_MIN = DAY_MS
  * A wait looks back to the creation of its run, so a live run keeps the events received since then, but no longer than
  * this: a run that sleeps for years would keep the whole log.
  */
-export const EVENTS_HELD_MS_MAX = 90 * DAY_MS
+export const EVENTS_KEPT_MS_MAX = 90 * DAY_MS
 /** Longest retention: beyond any use, and below the range where times lose precision. */
 export const RETENTION_MS_MAX = 100 * 365 * DAY_MS
 

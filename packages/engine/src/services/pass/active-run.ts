@@ -8,12 +8,12 @@ import type { Traceparent } from '../../domain/text/traceparent.ts'
 import type { RunningStep } from '../../domain/view/running-step.ts'
 import type { Span } from '../../ports/tracing.ts'
 import type { Interrupt } from './interrupt.ts'
-import type { Holder } from './permits/engine-permits.ts'
+import type { PermitOwner } from './permits/engine-permits.ts'
 import type { RunnerPermit } from './permits/runner-permits.ts'
 import type { StreamingRun } from './streams/stream-appends.ts'
 import type { Trial } from './suspects.ts'
 
-export interface ActiveRun extends Holder, StreamingRun {
+export interface ActiveRun extends PermitOwner, StreamingRun {
   state: RunState
   /** When its lease was taken or last extended, by the monotonic clock. */
   leasedAt: number
@@ -34,7 +34,7 @@ export interface ActiveRun extends Holder, StreamingRun {
   /** Number of the newest pass that was sent under this lease. */
   passes?: number
   /** The newest progress of its handler that is not stored yet (domain/pass/progress). */
-  heldProgress?: JsonText | undefined
+  pendingProgress?: JsonText | undefined
   /** The steps of its pass that its runner reported as running. */
   running?: Omit<RunningStep, 'index'>[] | undefined
   /** Its pass is that of a suspect. */
@@ -62,9 +62,9 @@ export interface LatePass {
 }
 
 /** Keeps the newest progress until a commit of the run has stored it. */
-export function holdProgress(active: ActiveRun, { progress = active.heldProgress }: ReportedProgress): void {
+export function deferProgress(active: ActiveRun, { progress = active.pendingProgress }: ReportedProgress): void {
   if (progress === undefined) return
-  active.heldProgress = progress === active.state.run.progress?.value ? undefined : progress
+  active.pendingProgress = progress === active.state.run.progress?.value ? undefined : progress
 }
 
 /** The parts that all invoke requests of a run have in common, as text. */

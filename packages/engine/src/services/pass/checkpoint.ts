@@ -6,7 +6,7 @@ import { hasNewTurn } from '../../domain/holds/turns.ts'
 import { isSettled, type Step } from '../../domain/model/step.ts'
 import { type Reported, readCheckpoint, type SentCheckpoint } from '../../domain/pass/answer/outcome.ts'
 import type { ReportedRunning } from '../../domain/pass/answer/running.ts'
-import { acknowledge, checkpoint, heldProgress, turnsStarted, unchanged } from '../../domain/pass/checkpoint.ts'
+import { acknowledge, checkpoint, pendingProgress, turnsStarted, unchanged } from '../../domain/pass/checkpoint.ts'
 import type { PassContext, SentPass } from '../../domain/pass/opcodes/context.ts'
 import { progressWaitMs } from '../../domain/pass/progress.ts'
 import type { Assumptions } from '../../domain/run/assumptions.ts'
@@ -14,7 +14,7 @@ import { isDue, type RunState } from '../../domain/run/state.ts'
 import type { RunningStep } from '../../domain/view/running-step.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { STREAM_MARK } from '../../ports/transport.ts'
-import { type ActiveRun, holdProgress } from './active-run.ts'
+import { type ActiveRun, deferProgress } from './active-run.ts'
 import type { Decided } from './settlement.ts'
 import { StreamAppends, type StreamAppendsDeps } from './streams/stream-appends.ts'
 
@@ -222,7 +222,7 @@ export class Checkpoints {
     onTaken()
     if (active.state.run.budgets && !(await isWithinBudgets()))
       return this.#acknowledgeEnded(seq, decided.decision.steps)
-    holdProgress(active, reported)
+    deferProgress(active, reported)
     this.#storeHeldLater()
     const range = { from: pass.knowledge.seq, to: active.state.lastStepSeq }
     this.#remember(seq, range)
@@ -266,7 +266,7 @@ export class Checkpoints {
   /** Stores the progress that waits in its time, unless a later checkpoint or the end of the pass does. */
   #storeHeldLater(): void {
     const { active, clock } = this.#deps
-    if (active.heldProgress === undefined || this.#cancelProgress || this.#isOver) return
+    if (active.pendingProgress === undefined || this.#cancelProgress || this.#isOver) return
     this.#cancelProgress = clock.after(progressWaitMs(active.state.run, clock.now()), () => {
       this.#cancelProgress = undefined
       this.#underWay = this.#storeHeld(this.#underWay)
@@ -276,11 +276,11 @@ export class Checkpoints {
   async #storeHeld(earlier: Promise<unknown> | undefined): Promise<void> {
     await earlier
     const { active, settle, context } = this.#deps
-    if (this.#isOver || this.hasEnded || this.#failure || active.heldProgress === undefined) return
+    if (this.#isOver || this.hasEnded || this.#failure || active.pendingProgress === undefined) return
     try {
-      const decided = await settle(assumptions => heldProgress(active.state, context(assumptions)))
+      const decided = await settle(assumptions => pendingProgress(active.state, context(assumptions)))
       if (!decided && !active.late) this.hasEnded = true
-      holdProgress(active, {})
+      deferProgress(active, {})
     } catch (error) {
       this.#failure = { error }
     }

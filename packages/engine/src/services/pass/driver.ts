@@ -1,4 +1,4 @@
-// The driver holds every run this engine has leased, from its lease until it parks or ends. It claims runs for the lane as
+// The driver keeps every run this engine has leased, from its lease until it parks or ends. It claims runs for the lane as
 // far as there is room for their passes; pass-loop.ts sends these.
 
 import { TransientMap } from '../../base/transient-map.ts'

@@ -35,12 +35,12 @@ export class LeaseKeeper extends RepeatingTask {
       ({ leasedAt, late }) => !late && now - leasedAt > RUN_LEASE_EXTEND_EVERY_MS / 2,
     )
     if (old.length === 0) return
-    const held = old.map(({ state }) => ({ runId: state.run.id, fence: state.run.fence }))
-    const ids = held.map(({ runId }) => runId)
+    const owned = old.map(({ state }) => ({ runId: state.run.id, fence: state.run.fence }))
+    const ids = owned.map(({ runId }) => runId)
     const until = clock.now() + RUN_LEASE_MS
     const lost = new Set(await store.extendRuns(owner, ids, until))
     for (const [i, active] of old.entries()) {
-      const { runId, fence } = held[i] as { runId: string; fence: number }
+      const { runId, fence } = owned[i] as { runId: string; fence: number }
       // If the fence moved since, this engine's own commit moved it, or the next commit will find that an outsider did.
       if (active.state.run.id !== runId || active.state.run.fence !== fence) continue
       if (lost.has(runId)) {

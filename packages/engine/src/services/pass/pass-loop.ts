@@ -21,7 +21,7 @@ import type { Core } from '../commit/core.ts'
 import { wakeThrottled } from '../commit/wake-throttled.ts'
 import { KeyMutex } from '../support/key-mutex.ts'
 import { endRunSpan, startRunSpan } from '../support/spans.ts'
-import { type ActiveRun, holdProgress } from './active-run.ts'
+import { type ActiveRun, deferProgress } from './active-run.ts'
 import { isWithinBudgets } from './budget-check.ts'
 import { Checkpoints } from './checkpoint.ts'
 import { Interrupt } from './interrupt.ts'
@@ -221,7 +221,7 @@ export class PassLoop {
     if (active.releaseAnswer) releaseAnswer(active)
     // The run was ended a moment before the answer came.
     if (!decided && active.sent?.negotiated.cleanup) await this.#storeLate(active, pass, { outcome, isOver: true })
-    holdProgress(active, outcome)
+    deferProgress(active, outcome)
     return decided?.next === 'pass'
   }
 
@@ -303,14 +303,14 @@ export class PassLoop {
   }
 
   /** Field by field: it is made for every commit of a pass, and a spread costs several times as much. */
-  #context({ state, sent, heldProgress }: ActiveRun, pass: TimedPass, assumptions: Assumptions): PassContext {
+  #context({ state, sent, pendingProgress }: ActiveRun, pass: TimedPass, assumptions: Assumptions): PassContext {
     const { clock, catalog, report } = this.#deps
     assumptions.now ??= clock.now()
     return {
       sent: sent && { pass: pass.number, runner: sent.runnerId, passSentAt: sent.sentAt },
       sentAt: sentAt(pass, { now: assumptions.now, elapsed: clock.elapsed() }),
       sentAttempt: pass.sentAttempt,
-      heldProgress,
+      pendingProgress,
       knowledge: pass.knowledge,
       assumptions,
       now: assumptions.now,

@@ -23,7 +23,7 @@ export interface Decided {
 
 export interface SettlementDeps extends Core {
   leaseAtCreation(): LeaseAtCreation
-  /** Whether this is the run as the driver holds it now, and not one it held under an earlier lease. */
+  /** Whether this is the run as the driver has it now, and not one it had under an earlier lease. */
   isCurrent(active: ActiveRun): boolean
   merges: Pick<StreamMerges, 'add'>
   /** The state of the run may have another size now. */

@@ -22,7 +22,7 @@ interface PendingResult extends ForeignResult {
 export interface ForeignResultsOptions {
   bus: Bus
   clock: Clock
-  local: Pick<ConnectTransport, 'holds' | 'take'>
+  local: Pick<ConnectTransport, 'has' | 'take'>
 }
 
 export class ForeignResults {
@@ -36,7 +36,7 @@ export class ForeignResults {
     handleTopics(bus, RESULT_TOPICS, {
       ownerRequest: (text, from) => {
         const [id, url] = splitOnce(text, ' ')
-        if (local.holds(url, id)) bus.publish(RESULT_TOPICS.owner, id, from)
+        if (local.has(url, id)) bus.publish(RESULT_TOPICS.owner, id, from)
       },
       owner: (id, from) => {
         const result = this.#pending.get(id)

@@ -2,7 +2,7 @@
 // through an index. services/admin/prune decides when.
 
 import type { EndedStatus } from '../../../domain/model/run.ts'
-import { EVENTS_HELD_MS_MAX } from '../../../domain/run/retention.ts'
+import { EVENTS_KEPT_MS_MAX } from '../../../domain/run/retention.ts'
 import type { Pruning } from '../../../ports/store.ts'
 import type { Row } from '../description/values.ts'
 import { KEEP_ENDS } from '../tables/ended-runs.ts'
@@ -238,7 +238,7 @@ function* pruneEvents(before: number, limit: number): Work<number> {
     const lookBacks = (yield* query(LOOKED_BACK_TO, [namespace])) as [of: string | null, position: number | null][]
     const own = lookBacks.filter(([of]) => of === null || of === namespace)
     const free = Math.min(...own.map(([, position]) => position ?? Number.MAX_SAFE_INTEGER))
-    const params = [namespace, limit - removed, before, free, before - EVENTS_HELD_MS_MAX]
+    const params = [namespace, limit - removed, before, free, before - EVENTS_KEPT_MS_MAX]
     const gone = yield* query(OLD_EVENTS, params)
     removed += gone.length
   }

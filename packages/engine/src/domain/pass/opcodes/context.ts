@@ -51,7 +51,7 @@ export type PassReport = (fault: FilterFault | LinesFault | ChainFault) => void
 export interface PassContext extends SentPass {
   now: number
   /** The newest progress of earlier reports that is not stored yet. */
-  heldProgress?: JsonText | undefined
+  pendingProgress?: JsonText | undefined
   /** The part that the steps of the pass store. */
   sent?: PassSent | undefined
   random(): number

@@ -18,7 +18,7 @@ const ROOM_DELAY_MS = 5
 type OfApp = Pick<Run, 'namespace' | 'app'>
 
 /** A run under way, as far as its memory is concerned. */
-export interface Holder {
+export interface PermitOwner {
   state: { readonly run: OfApp; readonly size: number }
   /** The memory that it has taken. */
   bytes: number
@@ -118,27 +118,27 @@ export class EnginePermits {
   }
 
   /** The state of the run may have another size now. */
-  resize(holder: Holder): void {
-    const { bytes, state } = holder
+  resize(owner: PermitOwner): void {
+    const { bytes, state } = owner
     if (state.size === bytes) return
     this.#memory.giveBack(bytes)
     this.#memory.take(state.size)
-    holder.bytes = state.size
-    if (!holder.isLeaving) return
+    owner.bytes = state.size
+    if (!owner.isLeaving) return
     this.#memory.left(bytes)
     this.#memory.leaves(state.size)
   }
 
   /** Whether the run has to end its pass and wait in the store, because runs have outgrown the memory. */
-  mustLeave(holder: Holder): boolean {
-    if (holder.isLeaving || !this.#memory.mustLeave(holder.bytes)) return holder.isLeaving === true
-    holder.isLeaving = true
-    this.#memory.leaves(holder.bytes)
+  mustLeave(owner: PermitOwner): boolean {
+    if (owner.isLeaving || !this.#memory.mustLeave(owner.bytes)) return owner.isLeaving === true
+    owner.isLeaving = true
+    this.#memory.leaves(owner.bytes)
     return true
   }
 
   /** The run is no longer under way. */
-  leave({ state, bytes, isLeaving }: Holder): void {
+  leave({ state, bytes, isLeaving }: PermitOwner): void {
     if (isLeaving) this.#memory.left(bytes)
     this.giveBack(state.run, bytes)
   }

@@ -7,7 +7,7 @@ import { Permits } from '../../support/permits.ts'
 
 /**
  * While runs have outgrown their memory, each further message makes them larger. It waits until one has left, but not longer than this:
- * the passes that hold the memory may be long.
+ * the passes that have the memory may be long.
  */
 const EXCEEDED_WAIT_MS = 100
 
