@@ -11,7 +11,7 @@ const NOT_SHOWN = new Set([
   'packages/engine/src/domain/expressions/match.ts',
   'packages/engine/src/domain/registry/newest-definition.ts',
   'packages/engine/src/domain/view/errors/masked-message.ts',
-  'packages/engine/src/domain/view/errors/own-frames.ts',
+  'packages/engine/src/domain/view/errors/own-stack-frames.ts',
   'packages/engine/src/services/support/pass-tokens.ts',
   'packages/protocol/src/unknown-name.ts',
 ])

@@ -56,7 +56,7 @@ async function readLines(body: ReadableStream<Uint8Array>, on: Handlers): Promis
     on.onHeard()
     const lines = (rest + decoder.decode(value, { stream: true })).split('\n')
     rest = lines.pop() as string
-    if (rest.length > MESSAGE_CHARS_MAX) throw new Error('a frame of the stream is too long')
+    if (rest.length > MESSAGE_CHARS_MAX) throw new Error('a message of the stream is too long')
     for (const line of lines) {
       // The engine writes each frame in one line.
       if (line.startsWith('data:')) on.onData(line.slice('data:'.length).trim())

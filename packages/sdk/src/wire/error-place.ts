@@ -17,8 +17,8 @@ export function placed(error: StepError, where: string): StepError {
 
 /** The first line of a stack that is in neither Node nor a package: `src/worker.ts:12:20`, from the working directory. */
 function lineOf(stack: string): string | undefined {
-  for (const frame of stack.split('\n').slice(1)) {
-    const place = /(?:\(|at |@)((?:file:\/\/)?[^()\s]+:\d+:\d+)\)?$/.exec(frame.trim())?.[1]
+  for (const line of stack.split('\n').slice(1)) {
+    const place = /(?:\(|at |@)((?:file:\/\/)?[^()\s]+:\d+:\d+)\)?$/.exec(line.trim())?.[1]
     if (place === undefined || /node:|[\\/]node_modules[\\/]/.test(place)) continue
     return fromHere(place.replace(/^file:\/\//, ''))
   }

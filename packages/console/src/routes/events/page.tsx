@@ -14,7 +14,7 @@ import { veiledText } from '../../ui/json/veil-json.ts'
 import { News } from '../../ui/live-list/news.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { useTime } from '../../ui/range/use-time.ts'
-import { SelectionFrame } from '../../ui/selection/bar.tsx'
+import { SelectionToolbar } from '../../ui/selection/bar.tsx'
 import { useSelection } from '../../ui/selection/use-selection.ts'
 import { Empty } from '../../ui/states/empty.tsx'
 import { windowFields } from '../../ui/states/filter-fields.ts'
@@ -132,14 +132,17 @@ export default function EventsPage() {
         />
       </Panel>
       {selected.size > 0 && (
-        <SelectionFrame text={`${selected.size} ${selected.size === 1 ? 'event' : 'events'} selected`} onClear={clear}>
+        <SelectionToolbar
+          text={`${selected.size} ${selected.size === 1 ? 'event' : 'events'} selected`}
+          onClear={clear}
+        >
           <WriteButton
             disabledBecause={selected.size > EACH_MAX ? `at most ${EACH_MAX} rows at once` : undefined}
             onClick={() => setRedriven(rows.filter(({ id }) => selected.has(id)))}
           >
             Start a workflow…
           </WriteButton>
-        </SelectionFrame>
+        </SelectionToolbar>
       )}
       <Suspense>{redriven && <Redrive events={redriven} onClose={() => setRedriven(undefined)} />}</Suspense>
     </Page>

@@ -4,7 +4,7 @@
 import { clockText } from '../time.ts'
 import { Brush } from './brush.tsx'
 import css from './chart.module.css'
-import { ChartFrame, type ChartLine, durationCell } from './frame.tsx'
+import { Chart, type ChartLine, durationCell } from './chart.tsx'
 import { type ChartMark, placedMarks, spanOf } from './marks.tsx'
 
 /** A part of what a percentile may be wrong by: the counts are in classes. */
@@ -35,7 +35,7 @@ export function DurationChart<Point extends { at: string }>(props: DurationChart
   }
   const isEmpty = !points.some(point => lines.some(({ of }) => of(point) !== undefined))
   return (
-    <ChartFrame
+    <Chart
       label={label}
       points={points}
       nowMs={nowMs}

@@ -3,7 +3,7 @@
 
 import { useId } from 'react'
 import css from './chart.module.css'
-import { ChartFrame, durationCell, longestOf, P95, PLOT_HEIGHT } from './frame.tsx'
+import { Chart, durationCell, longestOf, P95, PLOT_HEIGHT } from './chart.tsx'
 import { Hatch } from './hatch.tsx'
 import { lineOf, niceMax, placeOf } from './scale.ts'
 
@@ -27,7 +27,7 @@ export function PostChart({ label, points, nowMs }: { label: string; points: rea
   const hatch = useId()
   const maxPosts = niceMax(Math.max(...points.map(({ succeeded, failed }) => succeeded + failed), 1))
   return (
-    <ChartFrame
+    <Chart
       label={label}
       points={points}
       nowMs={nowMs}

@@ -6,7 +6,7 @@ import { durationText } from '../duration.ts'
 import { clockText } from '../time.ts'
 import { Brush } from './brush.tsx'
 import css from './chart.module.css'
-import { ChartFrame, durationCell, P95, PLOT_HEIGHT } from './frame.tsx'
+import { Chart, durationCell, P95, PLOT_HEIGHT } from './chart.tsx'
 import { Hatch } from './hatch.tsx'
 import { type ChartMark, placedMarks, spanOf } from './marks.tsx'
 import { niceMax, placeOf } from './scale.ts'
@@ -56,7 +56,7 @@ export function RunChart({ label, points, nowMs, marks = [], onMark, onChoose, o
     return `${from} to ${clockText(startOf(last) + spanMs, nowMs)}: ${wordsOf(sumOf(points.slice(first, last + 1)))}`
   }
   return (
-    <ChartFrame
+    <Chart
       label={label}
       points={points}
       nowMs={nowMs}

@@ -6,9 +6,9 @@ import { Button } from '../button.tsx'
 import { type JsonNode, memberOf } from '../json/parse.ts'
 import { shortName } from '../visible-text.ts'
 import { type Field, fieldOf } from './field.ts'
+import { ChoiceField, type FieldProps, JsonField, Label, NumberField, TextField, useNotes } from './field-box.tsx'
 import css from './form.module.css'
 import { isWithin, type Path, useForm } from './form-state.ts'
-import { ChoiceField, type FieldProps, JsonField, Label, NumberField, TextField, useNotes } from './frame.tsx'
 import { canShow, firstValue, isNull, moved, NULL, othersOf, withMember, withOthers } from './value.ts'
 
 export interface AnyFieldProps {

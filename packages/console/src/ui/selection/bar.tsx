@@ -6,7 +6,7 @@ import { Button } from '../button.tsx'
 import { Polite } from '../overlay/polite.tsx'
 import css from './bar.module.css'
 
-export interface SelectionFrameProps {
+export interface SelectionToolbarProps {
   /** How many rows of what are selected. */
   text: string
   /** The buttons. */
@@ -14,7 +14,7 @@ export interface SelectionFrameProps {
   onClear(): void
 }
 
-export function SelectionFrame({ text, children, onClear }: SelectionFrameProps) {
+export function SelectionToolbar({ text, children, onClear }: SelectionToolbarProps) {
   const bar = useRef<HTMLDivElement>(null)
   useHeight(bar)
   return (

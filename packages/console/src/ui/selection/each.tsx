@@ -8,7 +8,7 @@ import { EACH_MAX, writeEach } from '../../data/write-each.ts'
 import { WriteButton } from '../button.tsx'
 import { Confirm } from '../overlay/dialog.tsx'
 import { toast } from '../overlay/toasts.tsx'
-import { SelectionFrame } from './bar.tsx'
+import { SelectionToolbar } from './bar.tsx'
 
 /** An action on each row of a list. */
 export interface EachAction<Row> {
@@ -44,7 +44,7 @@ export function EachBar<Row>({ rows, nouns, actions, renews, disabledBecause, on
     return rowsOf(action).length > 0 ? undefined : 'not possible for any selected row'
   }
   return (
-    <SelectionFrame text={`${textOf(rows.length)} selected`} onClear={onClear}>
+    <SelectionToolbar text={`${textOf(rows.length)} selected`} onClear={onClear}>
       {actions.map(action => (
         <WriteButton
           key={action.label}
@@ -65,7 +65,7 @@ export function EachBar<Row>({ rows, nouns, actions, renews, disabledBecause, on
           {chosen.sentence}
         </Confirm>
       )}
-    </SelectionFrame>
+    </SelectionToolbar>
   )
 }
 

@@ -1,4 +1,4 @@
-// The frame of a page: its title in the window and in the one `h1`, which has the focus after a change of the route, and its
+// The head of a page: its title in the window and in the one `h1`, which has the focus after a change of the route, and its
 // panels, each with an error boundary of its own.
 
 import { Component, type ReactNode, useEffect, useRef } from 'react'

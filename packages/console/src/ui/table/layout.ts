@@ -32,14 +32,14 @@ export function useLayout<Row>(
   const [layout, setLayout] = useState<'all' | 'main' | 'cards'>('all')
   // Measured before the first painting.
   useLayoutEffect(() => {
-    const frame = table.current?.parentElement
-    if (!frame) return
+    const box = table.current?.parentElement
+    if (!box) return
     const measure = () => {
-      const roomPx = frame.clientWidth - besidePx
+      const roomPx = box.clientWidth - besidePx
       setLayout(fits(columns, roomPx) ? 'all' : fits(main, roomPx) ? 'main' : 'cards')
     }
     const observer = new ResizeObserver(measure)
-    observer.observe(frame)
+    observer.observe(box)
     measure()
     return () => observer.disconnect()
   }, [table, columns, main, besidePx])

@@ -146,7 +146,7 @@ export class SseStream {
   }
 
   /**
-   * Writes the message; false when the client must read first. `response.write` would frame the chunk again for each stream,
+   * Writes the message; false when the client must read first. `response.write` would wrap the chunk again for each stream,
    * in four writes that are joined in the next tick, and report every message of 16 KiB as unread until then: 17 us of CPU
    * instead of 11.
    */

@@ -41,11 +41,11 @@ export default function Graph({ run, tree }: GraphProps) {
   )
   const width = layout.layers * (NODE_PX.width + GAP_PX.x) - GAP_PX.x
   const height = layout.rows * (NODE_PX.height + GAP_PX.y) - GAP_PX.y
-  const frame = useRef<HTMLDivElement>(null)
-  useEffect(() => showOwn(frame.current), [])
+  const box = useRef<HTMLDivElement>(null)
+  useEffect(() => showOwn(box.current), [])
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: arrow keys move between the links in it.
-    <div ref={frame} className={css.graph} data-graph="" onKeyDown={event => moveFocus(event, family, layout)}>
+    <div ref={box} className={css.graph} data-graph="" onKeyDown={event => moveFocus(event, family, layout)}>
       <div className={css.canvas} style={{ width, height }}>
         <Edges edges={family.edges} layout={layout} width={width} height={height} />
         <ul className={css.nodes} aria-label="Runs and events">
@@ -58,14 +58,14 @@ export default function Graph({ run, tree }: GraphProps) {
   )
 }
 
-/** Scrolls the run itself to the middle of a graph that is wider or higher than its frame. */
-function showOwn(frame: HTMLElement | null): void {
-  const own = frame?.querySelector<HTMLElement>('[aria-current]')?.parentElement
-  if (!frame || !own) return
+/** Scrolls the run itself to the middle of a graph that is wider or higher than its box. */
+function showOwn(box: HTMLElement | null): void {
+  const own = box?.querySelector<HTMLElement>('[aria-current]')?.parentElement
+  if (!box || !own) return
   const middle = (at: number, size: number, shown: number) => at + size / 2 - shown / 2
-  frame.scrollTo(
-    middle(own.offsetLeft, own.offsetWidth, frame.clientWidth),
-    middle(own.offsetTop, own.offsetHeight, frame.clientHeight),
+  box.scrollTo(
+    middle(own.offsetLeft, own.offsetWidth, box.clientWidth),
+    middle(own.offsetTop, own.offsetHeight, box.clientHeight),
   )
 }
 

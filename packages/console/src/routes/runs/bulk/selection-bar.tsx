@@ -7,7 +7,7 @@ import type { Item } from '../../../data/queries.ts'
 import { useWrite } from '../../../data/write.ts'
 import { WriteButton } from '../../../ui/button.tsx'
 import { toast } from '../../../ui/overlay/toasts.tsx'
-import { SelectionFrame } from '../../../ui/selection/bar.tsx'
+import { SelectionToolbar } from '../../../ui/selection/bar.tsx'
 import { ACTIONS, BULK_ACTIONS, type BulkAction, grouped, runsText } from './actions.ts'
 import { BulkDialog } from './bulk-dialog.tsx'
 import { bulkFilter, type JobFilter } from './filter.ts'
@@ -47,7 +47,7 @@ export default function SelectionBar({ runs, ids, input, onClear }: SelectionBar
   const whyNot = (action: BulkAction) =>
     all !== undefined || runs.some(ACTIONS[action].fits) ? tooMany : 'not possible for any selected run'
   return (
-    <SelectionFrame
+    <SelectionToolbar
       text={all ? `All ${runsText(all.count)} matching` : `${runsText(ids.length)} selected`}
       onClear={onClear}
     >
@@ -77,6 +77,6 @@ export default function SelectionBar({ runs, ids, input, onClear }: SelectionBar
           onClose={() => setChosen(undefined)}
         />
       )}
-    </SelectionFrame>
+    </SelectionToolbar>
   )
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { run as aRun } from '../../testkit/nouns.testkit.ts'
 import { errorFingerprint } from './error-fingerprint.ts'
 import { maskedMessage } from './masked-message.ts'
-import { ownFrames } from './own-frames.ts'
+import { ownStackFrames } from './own-stack-frames.ts'
 
 test.each([
   ['order 4711 not found', 'order # not found'],
@@ -91,12 +91,12 @@ test.each([
   ['none where nothing is known', 'somewhere over the rainbow', []],
   ['none of the runtime alone', V8(['JSON.parse (<anonymous>)', 'run (node:vm:1:1)']), []],
 ] as const)('frames: %s', (_, stack, frames) => {
-  expect(ownFrames(stack, 'no 7')).toEqual(frames)
+  expect(ownStackFrames(stack, 'no 7')).toEqual(frames)
 })
 
 test('the lines of a message are no frames of its stack', () => {
   const message = 'no:\n    at forged (/app/forged.js:1:1)'
-  expect(ownFrames(`Error: ${message}\n    at real (/app/real.js:1:1)`, message)).toEqual(['real real.js'])
+  expect(ownStackFrames(`Error: ${message}\n    at real (/app/real.js:1:1)`, message)).toEqual(['real real.js'])
 })
 
 test('errors with one message are told apart by the code that threw them, and not by its lines', () => {
@@ -110,5 +110,5 @@ test('errors with one message are told apart by the code that threw them, and no
 
 test('a stack of any form and length is read in a moment', () => {
   for (const text of ['at a (b:1:1)', 'a@b:1:1\n', '(', 'at ', 'File "a", line 1, in b\n', ':1', '@', '\n'])
-    expect(ownFrames(text.repeat(200_000), 'x').length).toBeLessThan(4)
+    expect(ownStackFrames(text.repeat(200_000), 'x').length).toBeLessThan(4)
 })

@@ -4,7 +4,7 @@
 import { hash } from 'node:crypto'
 import { type Run, runKind } from '../../model/run.ts'
 import { maskedMessage } from './masked-message.ts'
-import { ownFrames } from './own-frames.ts'
+import { ownStackFrames } from './own-stack-frames.ts'
 
 export const isFingerprint = (text: string) => /^[0-9a-f]{16}$/.test(text)
 
@@ -25,7 +25,7 @@ export function errorFingerprint(run: Run): string | undefined {
   // A failure handler that fails is another cause, even with the same error.
   if (kind !== 'run') parts.push(kind)
   // The code that threw an error distinguishes it from others with the same message. Without stack frames the fingerprint is the same as in older versions.
-  const frames = ownFrames(stack, message)
+  const frames = ownStackFrames(stack, message)
   if (frames.length > 0) parts.push(frames)
   return hash('sha256', JSON.stringify(parts)).slice(0, 16)
 }

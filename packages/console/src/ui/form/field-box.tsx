@@ -1,4 +1,4 @@
-// The frame around the control of a field: its label, a mark when it is required, its description with the bounds, its faults. The file
+// The box around the control of a field: its label, a mark when it is required, its description with the bounds, its faults. The file
 // also has the fields that are one control.
 
 import { type ReactNode, useId, useState } from 'react'
@@ -33,12 +33,12 @@ interface ControlProps {
   onBlur(): void
 }
 
-type FrameProps = Omit<FieldProps, 'node' | 'onChange' | 'isMember'> & {
+type BoxProps = Omit<FieldProps, 'node' | 'onChange' | 'isMember'> & {
   beside?: ReactNode
   children(control: ControlProps): ReactNode
 }
 
-export function Frame({ field, label, isRequired, sentences, beside, children }: FrameProps) {
+export function FieldBox({ field, label, isRequired, sentences, beside, children }: BoxProps) {
   const id = useId()
   const notes = useNotes(field, sentences)
   return (
@@ -136,7 +136,7 @@ export function TextField(props: FieldProps<'text'>) {
   const [isLong] = useState(field.isLong || text.includes('\n'))
   const set = (value: string) => onChange(value === '' && isMember ? undefined : { kind: 'string', value })
   return (
-    <Frame {...props} beside={<NullBox {...props} />}>
+    <FieldBox {...props} beside={<NullBox {...props} />}>
       {control =>
         isLong ? (
           <textarea {...control} rows={4} value={text} onChange={event => set(event.target.value)} />
@@ -152,7 +152,7 @@ export function TextField(props: FieldProps<'text'>) {
           />
         )
       }
-    </Frame>
+    </FieldBox>
   )
 }
 
@@ -168,7 +168,7 @@ export function NumberField(props: FieldProps<'number'>) {
   }
   const text = node?.kind === 'string' ? node.value : node?.kind === 'number' ? node.source : ''
   return (
-    <Frame {...props} beside={<NullBox {...props} />}>
+    <FieldBox {...props} beside={<NullBox {...props} />}>
       {control => (
         <input
           {...control}
@@ -179,7 +179,7 @@ export function NumberField(props: FieldProps<'number'>) {
           onChange={event => set(event.target.value)}
         />
       )}
-    </Frame>
+    </FieldBox>
   )
 }
 
@@ -194,7 +194,7 @@ export function ChoiceField(props: FieldProps<'choice'>) {
     else if (value !== 'other') onChange(options[Number(value)])
   }
   return (
-    <Frame {...props}>
+    <FieldBox {...props}>
       {control => (
         <select {...control} value={isForeign ? 'other' : (chosen ?? '')} onChange={event => set(event.target.value)}>
           <option value="">not set</option>
@@ -207,7 +207,7 @@ export function ChoiceField(props: FieldProps<'choice'>) {
           ))}
         </select>
       )}
-    </Frame>
+    </FieldBox>
   )
 }
 
@@ -249,7 +249,7 @@ export function JsonField(props: JsonFieldProps) {
   }
   const fault = faultOf(text)
   return (
-    <Frame {...props} sentences={fault === undefined ? sentences : [fault]} beside={<small>JSON</small>}>
+    <FieldBox {...props} sentences={fault === undefined ? sentences : [fault]} beside={<small>JSON</small>}>
       {control => (
         <textarea
           {...control}
@@ -260,7 +260,7 @@ export function JsonField(props: JsonFieldProps) {
           onChange={event => set(event.target.value)}
         />
       )}
-    </Frame>
+    </FieldBox>
   )
 }
 

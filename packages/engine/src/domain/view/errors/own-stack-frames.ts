@@ -3,7 +3,7 @@
 
 import { maskedWords } from './masked-message.ts'
 
-const FRAMES_MAX = 3
+const STACK_FRAMES_MAX = 3
 /** Lines of a stack that are looked at, and the characters of each. */
 const LINES_MAX = 100
 const LINE_CHARS_MAX = 500
@@ -18,33 +18,33 @@ const FOREIGN =
 const POSITION = /(?::\d+){1,2}$/
 const PYTHON = /^File "([^"]+)", line \d+, in (.+)$/
 
-interface Frame {
+interface StackFrame {
   name: string
   place: string
 }
 
 /** `chargeCard charge.ts` for each frame, the innermost first; none for a stack that has no such frames, or of an unknown form. */
-export function ownFrames(stack: string | undefined, message: string): string[] {
+export function ownStackFrames(stack: string | undefined, message: string): string[] {
   if (stack === undefined) return []
-  const texts = framesOf(withoutMessage(stack, message)).flatMap(({ name, place }) =>
+  const texts = stackFramesOf(withoutMessage(stack, message)).flatMap(({ name, place }) =>
     FOREIGN.test(place) ? [] : [`${nameOf(name)} ${fileOf(place)}`],
   )
   // A recursion counts once, however deep it was.
-  return texts.filter((text, i) => text !== texts[i - 1]).slice(0, FRAMES_MAX)
+  return texts.filter((text, i) => text !== texts[i - 1]).slice(0, STACK_FRAMES_MAX)
 }
 
-function framesOf(stack: string): Frame[] {
+function stackFramesOf(stack: string): StackFrame[] {
   const lines = stack.split('\n', LINES_MAX).map(line => line.slice(0, LINE_CHARS_MAX).trim())
   const python = lines.flatMap(line => {
     const [, place, name] = PYTHON.exec(line) ?? []
     return place === undefined || name === undefined ? [] : [{ name, place }]
   })
   // Python names the innermost frame last.
-  return python.length > 0 ? python.reverse() : lines.flatMap(frameOf)
+  return python.length > 0 ? python.reverse() : lines.flatMap(stackFrameOf)
 }
 
 /** A frame as V8 writes it, `at charge (file:///app/charge.ts:7:11)`, or as other browsers' engines do, `charge@/app/charge.ts:7:11`. */
-function frameOf(line: string): Frame[] {
+function stackFrameOf(line: string): StackFrame[] {
   const at = line.startsWith('at ')
   const text = at ? line.slice('at '.length).replace(/^async /, '') : line
   const [name, place] = at ? splitV8(text) : splitAt(text)

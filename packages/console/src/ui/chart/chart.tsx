@@ -1,4 +1,4 @@
-// The parts that charts over time share: the frame with its legend, marks and axis, the lines of durations, and the table of the
+// The parts that charts over time share: the plot with its legend, marks and axis, the lines of durations, and the table of the
 // numbers for screen readers. Called by run-chart, duration-chart and post-chart.
 
 import type { ReactNode } from 'react'
@@ -9,7 +9,7 @@ import css from './chart.module.css'
 import { type ChartMark, Marks, marksBySpan, type PlacedMark } from './marks.tsx'
 import { axisCount, axisDuration, lineOf, niceMax } from './scale.ts'
 
-/** Height of the plot, in units of its drawing. */
+/** Height of the plot, in the coordinates of its drawing. */
 export const PLOT_HEIGHT = 120
 
 /** The newest marks, which the legend names; each mark has its own title too. */
@@ -28,7 +28,7 @@ export interface ChartLine<Point> {
 /** The line of charts that have one. */
 export const P95: ChartLine<{ p95Ms?: number | undefined }> = { kind: 'p95', of: ({ p95Ms }) => p95Ms }
 
-export interface ChartFrameProps<Point extends TimePoint> {
+export interface ChartProps<Point extends TimePoint> {
   /** The name of the table. */
   label: string
   points: readonly Point[]
@@ -44,7 +44,7 @@ export interface ChartFrameProps<Point extends TimePoint> {
   marks?: readonly PlacedMark[] | undefined
   /** A mark was chosen. */
   onMark?: ((mark: ChartMark) => void) | undefined
-  /** The bars, drawn one unit wide for each point. */
+  /** The bars, drawn 1 wide for each point. */
   bars: ReactNode
   /** Parts over the plot. */
   over?: ReactNode
@@ -60,7 +60,7 @@ function endText(points: readonly TimePoint[], nowMs: number): string {
   return endMs > nowMs ? 'now' : clockText(endMs, nowMs)
 }
 
-export function ChartFrame<Point extends TimePoint>(props: ChartFrameProps<Point>) {
+export function Chart<Point extends TimePoint>(props: ChartProps<Point>) {
   const { label, points, nowMs, kinds, top, most, lines, marks = [], onMark, bars, over } = props
   const maxMs = longestOf(points, lines)
   const hasDurations = points.some(point => lines.some(({ of }) => of(point) !== undefined))
