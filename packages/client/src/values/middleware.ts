@@ -1,6 +1,6 @@
 // Types of the middleware that changes values on their way from and to the engine. The SDK's middleware extends it.
 
-/** Origin of a value: the run's event, or the result of a step, a wait, a callback or a child. */
+/** Where a value comes from: the run's event, or the result of a step, a wait, a callback or a child. */
 export interface InputPlace {
   readonly kind: 'event' | 'step' | 'wait' | 'callback' | 'child'
   /** The step's name; for kind `event`, the event's name. */
@@ -9,7 +9,7 @@ export interface InputPlace {
   readonly eventName?: string
 }
 
-/** Destination of a value: a step's or the run's result, or the data of a child, an event or a webhook. */
+/** Where a value goes: a step's or the run's result, or the data of a child, an event or a webhook. */
 export interface OutputPlace {
   readonly kind: 'step' | 'result' | 'child' | 'emit' | 'webhook' | 'event'
   /** The step's name; for kind `result` the workflow's name, for `event` (sent by a client) the event's name. */

@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Command, Redis } from 'ioredis'
 
-/** Longest time of a connection attempt and of a command: an event may wait for the answer. */
+/** Longest time to connect, and of a command: an event may wait for the answer. */
 const REDIS_TIMEOUT_MS = 2000
 /** From one check of a connection to the next. An answer to the last check must have come by then. */
 const CHECK_EVERY_MS = 2000
@@ -19,7 +19,7 @@ export interface RedisConnectionOptions {
 export class RedisConnection extends Redis {
   readonly #checks: NodeJS.Timeout
   readonly #sent = new WeakSet<Command>()
-  /** The answer, or the end of a connection attempt, that the last check waits for. */
+  /** The answer, or the end of connecting, that the last check waits for. */
   #awaited: { stream: object; isConnecting: boolean } | undefined
 
   constructor({ url, subscribes = false }: RedisConnectionOptions) {
@@ -72,7 +72,7 @@ export class RedisConnection extends Redis {
   }
 }
 
-/** How long a lost connection waits before attempt `tries`. */
+/** How long a lost connection waits before the try with this number. */
 function redisRetryMs(tries: number): number {
   return Math.min(RETRY_MS_MAX, 50 * 2 ** Math.min(tries, 6))
 }

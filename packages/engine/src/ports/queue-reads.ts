@@ -2,10 +2,10 @@
 
 import type { Run } from '../domain/model/run.ts'
 
-/** The fields that decide the place of a held run in its queue. */
+/** The fields that decide the position of a held run in its queue. */
 export type HeldRun = Pick<Run, 'id' | 'waitsForSlot' | 'startQueue' | 'priority' | 'holds'>
 
-/** Most held runs of a queue that are counted to find the places of runs in it. */
+/** Most held runs of a queue that are counted to find the positions of runs in it. */
 export const HELD_COUNTED_MAX = 10_000
 /** Most held runs that are counted for the runs of one page, of all their queues together. */
 export const HELD_OF_PAGE_COUNTED_MAX = 100_000

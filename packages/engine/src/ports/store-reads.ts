@@ -88,7 +88,7 @@ export interface LimitsQuery {
   key?: string | undefined
   /** Limits of each kind. */
   limit: number
-  /** Runs that ended then or later count as places that were released. */
+  /** Runs that ended then or later count as slots that were released. */
   endedSince: number
 }
 

@@ -20,13 +20,13 @@ export const LimitStatusSchema = Type.Union([
     kind: Type.Literal('concurrency'),
     scope: text('workflow', 'app', 'namespace'),
     ...common,
-    hold: Type.Optional(Type.Literal('run', { description: 'Runs keep their places until they end' })),
-    held: count('Runs that have one of the places'),
-    waiting: waiting('Runs that wait for a place'),
+    hold: Type.Optional(Type.Literal('run', { description: 'Runs keep their slots until they end' })),
+    held: count('Runs that have one of the slots'),
+    waiting: waiting('Runs that wait for a slot'),
     releasedPerMin: Type.Number({
       minimum: 0,
       description:
-        'Runs with a place that ended, in a minute: of the last ten minutes, or of as long as the newest 2,000 ends of each status reach back',
+        'Runs with a slot that ended, in a minute: of the last ten minutes, or of as long as the newest 2,000 ends of each status reach back',
     }),
     holders: Type.Array(
       Type.Object({
@@ -35,7 +35,7 @@ export const LimitStatusSchema = Type.Union([
         app: Type.String(),
         startedAt: Type.Optional(timestamp()),
       }),
-      { description: 'The oldest of the runs that have a place, at most 10' },
+      { description: 'The oldest of the runs that have a slot, at most 10' },
     ),
   }),
   Type.Object({

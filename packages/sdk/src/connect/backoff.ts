@@ -5,7 +5,7 @@ import { CLOSE_CODES } from '@perdure/protocol'
 const RECONNECT_DELAY_MS_MAX = 15_000
 
 /**
- * Returns the milliseconds before the next attempt: `initialMs`, doubled with each failure up to 15 s, with jitter so
+ * Returns the milliseconds before the next connection is tried: `initialMs`, doubled with each failure up to 15 s, with jitter so
  * that many runners do not all reconnect at the same moment. `random` is a number from 0 up to 1.
  */
 export function reconnectDelayMs(options: {
@@ -16,7 +16,7 @@ export function reconnectDelayMs(options: {
   random: number
 }): number {
   const { closeCode, failures, initialMs, random } = options
-  // A draining engine most likely has a successor already, so the first attempt is early.
+  // A draining engine most likely has a successor already, so the first try is early.
   if (closeCode === CLOSE_CODES.draining && failures === 1) return Math.min(RECONNECT_DELAY_MS_MAX, initialMs) * random
   // Another socket has replaced this one: two runners with the same id must not replace each other in a fast loop.
   const fullMs =

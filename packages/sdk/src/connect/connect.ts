@@ -13,7 +13,7 @@ import { Passes } from './passes.ts'
 
 /**
  * Connects a runner to the engine and keeps it connected. The runner needs no address: the engine sends invokes over the
- * socket that the runner opened. A lost connection is opened again, without a limit of attempts. Passes in flight
+ * socket that the runner opened. A lost connection is opened again, as often as it takes. Passes in flight
  * continue without a connection, and frames that the engine has not acknowledged are sent again. Throws a TypeError for
  * an invalid option and a ConfigError for an invalid environment variable. All other problems are reported by `ready`,
  * `log` and `onError`.

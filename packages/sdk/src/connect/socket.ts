@@ -187,7 +187,7 @@ export class EngineSocket {
       this.#silentTicks = 0
     })
     socket.on('error', (cause: NodeJS.ErrnoException) => {
-      // Failed attempts on several addresses give an error without a message.
+      // Failed connections to several addresses give an error without a message.
       const reason = cause.message || cause.code || cause.name
       const problem = `${reason}${connectionRemedy(cause.code)}`
       this.#end ??= unreachable(`The engine cannot be reached at ${this.#options.url}: ${problem}`, { cause })

@@ -42,7 +42,7 @@ const COLUMNS: readonly Column<Hold>[] = [
   },
 ]
 
-/** Nothing while no run waits or holds a place, and no event waits for others. */
+/** Nothing while no run waits or has a slot, and no event waits for others. */
 export function Holds({ app, workflow }: { app: string; workflow: string }) {
   const limits = useRead('listLimits', { app, workflow, limit: LIMITS_SHOWN }).data ?? []
   const buffers = itemsOf(usePages('listBuffers', { app, workflow, limit: BUFFERS_SHOWN }))

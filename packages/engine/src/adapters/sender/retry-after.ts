@@ -1,6 +1,6 @@
 // Reads the Retry-After header of an answer (RFC 9110, section 10.2.3): seconds, or one of the three forms of a date.
 
-/** The longest wait that a receiver may request. More is a mistake, or an attempt to keep deliveries for ever. */
+/** The longest wait that a receiver may request. More is a mistake, or meant to keep deliveries for ever. */
 export const RETRY_AFTER_MS_MAX = 86_400_000
 
 const TIME = '\\d{2}:\\d{2}:\\d{2}'

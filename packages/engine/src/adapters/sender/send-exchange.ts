@@ -15,7 +15,7 @@ const SNIPPET_BYTES_MAX = 4096
 /** Most bytes of an answer that are read. Up to that the rest is read too, so that the connection can be used again. */
 const READ_BYTES_MAX = 65_536
 
-/** Error codes of a connection attempt that took too long. */
+/** Error codes when connecting took too long. */
 const TIMEOUT_CODES = ['UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']
 
 /**

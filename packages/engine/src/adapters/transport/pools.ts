@@ -12,7 +12,7 @@ export interface PoolLimits {
   idleMs: number
 }
 
-/** How long a connection attempt may take. */
+/** How long connecting may take. */
 export const CONNECT_TIMEOUT_MS = 10_000
 
 /** An origin's pool, and how many calls use it. */

@@ -10,7 +10,7 @@ import type { Workflow } from '../model/workflow.ts'
 
 /** Runs that are counted at most, of all limits together. */
 export const LIMIT_RUNS_COUNTED_MAX = 10_000
-/** Ended runs of each status, the newest, that are looked at for the rate at which places become free. */
+/** Ended runs of each status, the newest, that are looked at for the rate at which slots become free. */
 export const LIMIT_ENDS_COUNTED_MAX = 2000
 /** The time in which ends are looked at. */
 export const RELEASE_WINDOW_MS = 600_000
@@ -67,13 +67,13 @@ interface Limit {
 
 export interface ConcurrencyLimitNow extends Limit {
   kind: 'concurrency'
-  /** Runs keep their places until they end. */
+  /** Runs keep their slots until they end. */
   hold?: 'run'
   held: number
   waiting: number
   /** At least so many wait: not all were counted. */
   isPart: boolean
-  /** Runs with a place that ended, in a minute. */
+  /** Runs with a slot that ended, in a minute. */
   releasedPerMin: number
   holders: LimitedRun[]
 }

@@ -137,7 +137,7 @@ export function* leaseSlotted(
     [owner, leaseUntil, wants ? null : 1, key],
   )
   if (wants) yield* takeTurns(run, turns, now)
-  // One of several places that became free at once: the run of the next turn may have another one.
+  // One of several slots or starts that became free at once: the run of the next turn may have another one.
   for (const { slot } of turns) {
     if (slots.taken(slot.id) < limitOf(slot)) yield* query(OPERATIONS['slot.free'], [now, now, slot.id, slot.id])
   }
