@@ -4,15 +4,13 @@
 // `PERDURE_SEEDS=1000` plays more of them, `PERDURE_SEED=n` only that one; a failure names its seed.
 
 import { createHash } from 'node:crypto'
-import { expect, it } from 'vitest'
+import { expect } from 'vitest'
 import type { Change, Unit } from '../../../packages/engine/src/domain/model/change.ts'
 import { isTerminal, type Run } from '../../../packages/engine/src/domain/model/run.ts'
 import { isSettled, type Step } from '../../../packages/engine/src/domain/model/step.ts'
-import { Rng } from '../core/random.ts'
-import { isOneSeed, seedsOf } from '../core/seeds.ts'
+import { seedsOf } from '../core/seeds.ts'
 import type { WaitingPass } from '../core/waiting-passes.ts'
-import type { Tamper } from './crashing-engine.ts'
-import { expectNoticed, type Planted, playHistory, RandomHistory, randomTurns, type Seen } from './histories.ts'
+import { type Planted, RandomHistory, testHistories } from './histories.ts'
 
 const SEEDS = seedsOf(25)
 const STEPS = 40
@@ -51,24 +49,15 @@ const PLANTED: readonly Planted[] = [
   },
 ]
 
-it(`chains are whole and settled steps keep their end in ${SEEDS.length} histories`, {
-  timeout: 180_000 + SEEDS.length * 500,
-}, async () => {
-  const seen: Seen = {}
-  for (const seed of SEEDS) await play(seed, seen)
-  console.info(JSON.stringify(seen))
-  if (isOneSeed) return
-  for (const what of ['links', 'settled', 'refused', 'skipped', 'cancelled'])
-    expect(seen[what], `${what} in ${JSON.stringify(seen)}`).toBeGreaterThan(5)
+testHistories({
+  shows: 'chains are whole and settled steps keep their end',
+  seeds: SEEDS,
+  timeoutMs: 180_000 + SEEDS.length * 500,
+  salt: 'chains',
+  open: (engine, rng, seen) => new Chronicle(engine, rng, seen),
+  meets: ['links', 'settled', 'refused', 'skipped', 'cancelled'],
+  planted: PLANTED,
 })
-
-it.each(PLANTED)('notices $name', bug => expectNoticed(bug, seed => play(seed, {}, bug.tamper)))
-
-const play = (seed: number, seen: Seen, tamper?: Tamper) =>
-  playHistory(seed, engine => new Chronicle(engine, new Rng(seed, 'chains'), seen), {
-    tamper,
-    turns: randomTurns(seed),
-  })
 
 class Chronicle extends RandomHistory {
   /** The tokens of acknowledged settles, by run and hashed step. */
@@ -83,13 +72,11 @@ class Chronicle extends RandomHistory {
     const workflows = [{ name: 'loop', singleton: { mode: 'skip', key: 'event.data.k' } }]
     const features = ['continue-as', 'end-with-steps']
     await this.engine.request('POST', '/register', { app: 'app', url: 'http://runner/', workflows, features })
-    for (let step = 0; step < STEPS; step++) {
-      const rng = this.rng
-      if (rng.chance(0.1)) this.engine.crashAtWrite(rng.int(1, 5), rng.chance(0.5))
-      await this.#act()
-      this.engine.spare()
-      await this.#look()
-    }
+    await this.actAndLook(
+      STEPS,
+      () => this.#act(),
+      () => this.#look(),
+    )
     expect(this.engine.errors).toEqual([])
   }
 

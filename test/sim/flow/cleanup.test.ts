@@ -4,16 +4,14 @@
 // `PERDURE_SEEDS=1000` plays more of them, `PERDURE_SEED=n` only that one; a failure names its seed.
 
 import { createHash } from 'node:crypto'
-import { expect, it } from 'vitest'
+import { expect } from 'vitest'
 import { heldSlots, keptSlots } from '../../../packages/engine/src/domain/holds/kept-slots.ts'
 import type { Change, Unit } from '../../../packages/engine/src/domain/model/change.ts'
 import { isTerminal, type Run } from '../../../packages/engine/src/domain/model/run.ts'
 import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
-import { Rng } from '../core/random.ts'
-import { isOneSeed, seedsOf } from '../core/seeds.ts'
+import { seedsOf } from '../core/seeds.ts'
 import type { WaitingPass } from '../core/waiting-passes.ts'
-import type { Tamper } from './crashing-engine.ts'
-import { expectNoticed, type Planted, playHistory, RandomHistory, randomTurns, type Seen } from './histories.ts'
+import { type Planted, RandomHistory, testHistories } from './histories.ts'
 
 const SEEDS = seedsOf(25)
 const STEPS = 50
@@ -60,24 +58,15 @@ const PLANTED: readonly Planted[] = [
   },
 ]
 
-it(`every run is cleaned up after, once, in ${SEEDS.length} histories`, {
-  timeout: 180_000 + SEEDS.length * 500,
-}, async () => {
-  const seen: Seen = {}
-  for (const seed of SEEDS) await play(seed, seen)
-  console.info(JSON.stringify(seen))
-  if (isOneSeed) return
-  for (const what of ['failed', 'cancelled', 'without', 'late', 'handed', 'undone', 'repeated'])
-    expect(seen[what], `${what} in ${JSON.stringify(seen)}`).toBeGreaterThan(5)
+testHistories({
+  shows: 'every run is cleaned up after, once,',
+  seeds: SEEDS,
+  timeoutMs: 180_000 + SEEDS.length * 500,
+  salt: 'cleanup',
+  open: (engine, rng, seen) => new Chronicle(engine, rng, seen),
+  meets: ['failed', 'cancelled', 'without', 'late', 'handed', 'undone', 'repeated'],
+  planted: PLANTED,
 })
-
-it.each(PLANTED)('notices $name', bug => expectNoticed(bug, seed => play(seed, {}, bug.tamper)))
-
-const play = (seed: number, seen: Seen, tamper?: Tamper) =>
-  playHistory(seed, engine => new Chronicle(engine, new Rng(seed, 'cleanup'), seen), {
-    tamper,
-    turns: randomTurns(seed),
-  })
 
 const idOf = (name: string) => createHash('sha256').update(name).digest('hex')
 const canBeUndone = ({ status, rollback }: Step) => status === 'succeeded' && rollback === true
@@ -96,13 +85,11 @@ class Chronicle extends RandomHistory {
     const workflows = [{ name: 'pay', concurrency, timeouts: { run: '25s' }, handlerRetries: 2 }]
     const registration = { app: 'app', url: 'http://runner/', workflows, features: ['cleanup', 'end-with-steps'] }
     await this.engine.request('POST', '/register', registration)
-    for (let step = 0; step < STEPS; step++) {
-      const rng = this.rng
-      if (rng.chance(0.1)) this.engine.crashAtWrite(rng.int(1, 5), rng.chance(0.5))
-      await this.#act()
-      this.engine.spare()
-      await this.#look()
-    }
+    await this.actAndLook(
+      STEPS,
+      () => this.#act(),
+      () => this.#look(),
+    )
     await this.#playToTheEnd()
     expect(this.engine.errors).toEqual([])
   }

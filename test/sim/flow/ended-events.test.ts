@@ -2,13 +2,11 @@
 // When the engine has been up for a minute, every end has one event and has started one run.
 // `PERDURE_SEEDS=1000` plays more of them, `PERDURE_SEED=n` only that one; a failure names its seed.
 
-import { expect, it } from 'vitest'
+import { expect } from 'vitest'
 import type { Change, Unit } from '../../../packages/engine/src/domain/model/change.ts'
 import { isTerminal, type Run } from '../../../packages/engine/src/domain/model/run.ts'
-import { Rng } from '../core/random.ts'
-import { isOneSeed, seedsOf } from '../core/seeds.ts'
-import type { Tamper } from './crashing-engine.ts'
-import { expectNoticed, type Planted, playHistory, RandomHistory, randomTurns, type Seen } from './histories.ts'
+import { seedsOf } from '../core/seeds.ts'
+import { type Planted, RandomHistory, testHistories } from './histories.ts'
 
 const SEEDS = seedsOf(20)
 const STEPS = 30
@@ -40,22 +38,15 @@ const PLANTED: readonly Planted[] = [
   },
 ]
 
-it(`every end starts one run in ${SEEDS.length} histories`, { timeout: 120_000 + SEEDS.length * 1000 }, async () => {
-  const seen: Seen = {}
-  for (const seed of SEEDS) await play(seed, seen)
-  console.info(JSON.stringify(seen))
-  if (isOneSeed) return
-  for (const what of ['succeeded', 'failed', 'cancelled', 'crashes'])
-    expect(seen[what], `${what} in ${JSON.stringify(seen)}`).toBeGreaterThan(5)
+testHistories({
+  shows: 'every end starts one run',
+  seeds: SEEDS,
+  timeoutMs: 120_000 + SEEDS.length * 1000,
+  salt: 'ended',
+  open: (engine, rng, seen) => new Chronicle(engine, rng, seen),
+  meets: ['succeeded', 'failed', 'cancelled', 'crashes'],
+  planted: PLANTED,
 })
-
-it.each(PLANTED)('notices $name', bug => expectNoticed(bug, seed => play(seed, {}, bug.tamper)))
-
-const play = (seed: number, seen: Seen, tamper?: Tamper) =>
-  playHistory(seed, engine => new Chronicle(engine, new Rng(seed, 'ended'), seen), {
-    tamper,
-    turns: randomTurns(seed),
-  })
 
 class Chronicle extends RandomHistory {
   async play(): Promise<void> {

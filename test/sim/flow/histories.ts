@@ -1,7 +1,8 @@
 // Plays random histories of a crashing engine, and planted bugs that they must notice.
 
-import { expect } from 'vitest'
+import { expect, it } from 'vitest'
 import { Rng } from '../core/random.ts'
+import { isOneSeed } from '../core/seeds.ts'
 import { CrashingEngine, type CrashingEngineOptions, type Tamper } from './crashing-engine.ts'
 
 /** Seeds that are played before a planted bug counts as unnoticed. */
@@ -64,7 +65,7 @@ export async function playHistory<T extends History>(
 }
 
 /** Turns of the event loop that calls to the store wait, so that they meet in every order. */
-export function randomTurns(seed: number): () => number {
+function randomTurns(seed: number): () => number {
   const turns = new Rng(seed, 'turns')
   return () => (turns.chance(0.3) ? turns.int(1, 10) : 0)
 }
@@ -87,4 +88,33 @@ export async function expectNoticed({ name, from = 1 }: Planted, play: (seed: nu
     if (failure) return console.info(`${name}: seed ${seed}`)
   }
   expect.unreachable(`${SEEDS_MAX} seeds did not notice: ${name}`)
+}
+
+export interface Histories {
+  /** The promise that the histories show: the name of the test. */
+  shows: string
+  seeds: readonly number[]
+  timeoutMs: number
+  /** Names the random numbers of these histories. */
+  salt: string
+  open(engine: CrashingEngine, rng: Rng, seen: Seen): History
+  /** Names of what the histories must meet, so that they test something. */
+  meets: readonly string[]
+  planted: readonly Planted[]
+}
+
+/** Declares the test that plays the history of every seed, and one for each planted bug. */
+export function testHistories({ shows, seeds, timeoutMs, salt, open, meets, planted }: Histories): void {
+  const play = (seed: number, seen: Seen, tamper?: Tamper) =>
+    playHistory(seed, engine => open(engine, new Rng(seed, salt), seen), { tamper, turns: randomTurns(seed) })
+
+  it(`${shows} in ${seeds.length} histories`, { timeout: timeoutMs }, async () => {
+    const seen: Seen = {}
+    for (const seed of seeds) await play(seed, seen)
+    console.info(JSON.stringify(seen))
+    if (isOneSeed) return
+    for (const what of meets) expect(seen[what], `${what} in ${JSON.stringify(seen)}`).toBeGreaterThan(5)
+  })
+
+  it.each(planted)('notices $name', bug => expectNoticed(bug, seed => play(seed, {}, bug.tamper)))
 }

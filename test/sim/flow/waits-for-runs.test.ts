@@ -2,15 +2,13 @@
 // order (docs/steps.md#waiting-for-runs): each wait settles once, with the end of the chain or its timeout, and none is forgotten.
 // `PERDURE_SEEDS=1000` plays more of them, `PERDURE_SEED=n` only that one; a failure names its seed.
 
-import { expect, it } from 'vitest'
+import { expect } from 'vitest'
 import type { Change } from '../../../packages/engine/src/domain/model/change.ts'
 import { isTerminal, type Run } from '../../../packages/engine/src/domain/model/run.ts'
 import { isSettled, type Step } from '../../../packages/engine/src/domain/model/step.ts'
-import { Rng } from '../core/random.ts'
-import { isOneSeed, seedsOf } from '../core/seeds.ts'
+import { seedsOf } from '../core/seeds.ts'
 import type { WaitingPass } from '../core/waiting-passes.ts'
-import type { Tamper } from './crashing-engine.ts'
-import { expectNoticed, type Planted, playHistory, RandomHistory, randomTurns, type Seen } from './histories.ts'
+import { type Planted, RandomHistory, testHistories } from './histories.ts'
 
 const SEEDS = seedsOf(50)
 const STEPS = 40
@@ -41,21 +39,15 @@ const PLANTED: readonly Planted[] = [
   },
 ]
 
-it(`waits for runs have the end of their chain in ${SEEDS.length} histories`, {
-  timeout: 180_000 + SEEDS.length * 500,
-}, async () => {
-  const seen: Seen = {}
-  for (const seed of SEEDS) await play(seed, seen)
-  console.info(JSON.stringify(seen))
-  if (isOneSeed) return
-  for (const what of ['ended', 'timedOut', 'links'])
-    expect(seen[what], `${what} in ${JSON.stringify(seen)}`).toBeGreaterThan(5)
+testHistories({
+  shows: 'waits for runs have the end of their chain',
+  seeds: SEEDS,
+  timeoutMs: 180_000 + SEEDS.length * 500,
+  salt: 'waits',
+  open: (engine, rng, seen) => new Waits(engine, rng, seen),
+  meets: ['ended', 'timedOut', 'links'],
+  planted: PLANTED,
 })
-
-it.each(PLANTED)('notices $name', bug => expectNoticed(bug, seed => play(seed, {}, bug.tamper)))
-
-const play = (seed: number, seen: Seen, tamper?: Tamper) =>
-  playHistory(seed, engine => new Waits(engine, new Rng(seed, 'waits'), seen), { tamper, turns: randomTurns(seed) })
 
 class Waits extends RandomHistory {
   /** Every settled wait as it was first read. */

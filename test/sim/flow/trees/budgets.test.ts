@@ -2,14 +2,12 @@
 // sums are those of the attempts that are stored, at every moment, and a run is paused only for a limit that is exceeded.
 // `PERDURE_SEEDS=1000` plays more of them, `PERDURE_SEED=n` only that one; a failure names its seed.
 
-import { expect, it } from 'vitest'
+import { expect } from 'vitest'
 import { isTerminal, type Run } from '../../../../packages/engine/src/domain/model/run.ts'
 import type { Step } from '../../../../packages/engine/src/domain/model/step.ts'
-import { Rng } from '../../core/random.ts'
-import { isOneSeed, seedsOf } from '../../core/seeds.ts'
+import { seedsOf } from '../../core/seeds.ts'
 import type { WaitingPass } from '../../core/waiting-passes.ts'
-import type { Tamper } from '../crashing-engine.ts'
-import { expectNoticed, type Planted, playHistory, RandomHistory, randomTurns, type Seen } from '../histories.ts'
+import { type Planted, RandomHistory, testHistories } from '../histories.ts'
 
 const SEEDS = seedsOf(12)
 const STEPS = 30
@@ -45,19 +43,15 @@ const PLANTED: readonly Planted[] = [
   },
 ]
 
-it(`budgets are exact in ${SEEDS.length} histories`, { timeout: 180_000 + SEEDS.length * 1000 }, async () => {
-  const seen: Seen = {}
-  for (const seed of SEEDS) await play(seed, seen)
-  console.info(JSON.stringify(seen))
-  if (isOneSeed) return
-  for (const what of ['attempts', 'children', 'paused', 'raised', 'checkpoints', 'crashes'])
-    expect(seen[what], `${what} in ${JSON.stringify(seen)}`).toBeGreaterThan(5)
+testHistories({
+  shows: 'budgets are exact',
+  seeds: SEEDS,
+  timeoutMs: 180_000 + SEEDS.length * 1000,
+  salt: 'budgets',
+  open: (engine, rng, seen) => new Trees(engine, rng, seen),
+  meets: ['attempts', 'children', 'paused', 'raised', 'checkpoints', 'crashes'],
+  planted: PLANTED,
 })
-
-it.each(PLANTED)('notices $name', bug => expectNoticed(bug, seed => play(seed, {}, bug.tamper)))
-
-const play = (seed: number, seen: Seen, tamper?: Tamper) =>
-  playHistory(seed, engine => new Trees(engine, new Rng(seed, 'budgets'), seen), { tamper, turns: randomTurns(seed) })
 
 /** The amount that an attempt spends: the same whenever it is executed. */
 const amountOf = (step: string, attempt: number) => ((step.charCodeAt(1) * 7 + attempt * 3) % 9) / 2
