@@ -41,6 +41,13 @@ export function queueContract(name: string, open: (clock: VirtualClock) => Promi
       await opened.settle?.()
       await clock.advance(ms)
     }
+    /** The wait is over after this time, and not a millisecond before. */
+    const endsIn = async (ms: number, { promise, state }: ReturnType<typeof wait>) => {
+      await pass(ms - 1)
+      expect(state.over).toBe(false)
+      await pass(1)
+      await promise
+    }
 
     describe('a wake-up', () => {
       it('ends a wait at once', async () => {
@@ -57,11 +64,7 @@ export function queueContract(name: string, open: (clock: VirtualClock) => Promi
         queue.wake('runs', START - 50)
         await pass(0)
         await wait('runs').promise
-        const second = wait('runs', START + 10)
-        await pass(9)
-        expect(second.state.over).toBe(false)
-        await pass(1)
-        await second.promise
+        await endsIn(10, wait('runs', START + 10))
       })
 
       it('reaches its own lane only', async () => {
@@ -85,32 +88,21 @@ export function queueContract(name: string, open: (clock: VirtualClock) => Promi
       it('may come from a burst', async () => {
         for (let i = 0; i < 1000; i++) queue.wake('runs', START)
         await wait('runs').promise
-        const second = wait('runs', START + 1)
-        await pass(0)
-        expect(second.state.over).toBe(false)
-        await pass(1)
-        await second.promise
+        await endsIn(1, wait('runs', START + 1))
       })
     })
 
     describe('a future wake-up', () => {
       it('comes at its time, not before', async () => {
         queue.wake('runs', START + 100)
-        const { promise, state } = wait('runs')
-        await pass(99)
-        expect(state.over).toBe(false)
-        await pass(1)
-        await promise
+        await endsIn(100, wait('runs'))
       })
 
       it('reaches a wait that began before it', async () => {
-        const { promise, state } = wait('runs')
+        const waiting = wait('runs')
         await pass(0)
         queue.wake('runs', START + 100)
-        await pass(99)
-        expect(state.over).toBe(false)
-        await pass(1)
-        await promise
+        await endsIn(100, waiting)
       })
 
       it('still comes after an earlier one that was added later', async () => {
@@ -120,47 +112,27 @@ export function queueContract(name: string, open: (clock: VirtualClock) => Promi
         queue.wake('runs', START + 200)
         await pass(100)
         await first.promise
-        const second = wait('runs')
-        await pass(99)
-        expect(second.state.over).toBe(false)
-        await pass(1)
-        await second.promise
-        const third = wait('runs')
-        await pass(99)
-        expect(third.state.over).toBe(false)
-        await pass(1)
-        await third.promise
+        await endsIn(100, wait('runs'))
+        await endsIn(100, wait('runs'))
       })
 
       it('is remembered when its time passes without a wait', async () => {
         queue.wake('runs', START + 100)
         await pass(500)
         await wait('runs').promise
-        const second = wait('runs', START + 501)
-        await pass(0)
-        expect(second.state.over).toBe(false)
-        await pass(1)
-        await second.promise
+        await endsIn(1, wait('runs', START + 501))
       })
 
       it('may be further away than a timer reaches', async () => {
         const days30 = 30 * 86_400_000
         queue.wake('runs', START + days30)
-        const { promise, state } = wait('runs')
-        await pass(days30 - 1)
-        expect(state.over).toBe(false)
-        await pass(1)
-        await promise
+        await endsIn(days30, wait('runs'))
       })
     })
 
     describe('a wait', () => {
       it('ends at `until` without a wake-up', async () => {
-        const { promise, state } = wait('runs', START + 100)
-        await pass(99)
-        expect(state.over).toBe(false)
-        await pass(1)
-        await promise
+        await endsIn(100, wait('runs', START + 100))
       })
 
       it('ends at once when `until` has passed', async () => {
