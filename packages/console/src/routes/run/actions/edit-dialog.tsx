@@ -4,22 +4,18 @@
 import { lazy, Suspense, useDeferredValue, useState } from 'react'
 import { RawJson, sourceOf } from '../../../data/json/parse.ts'
 import { useWrite } from '../../../data/write.ts'
-import { Button, WriteButton } from '../../../ui/button.tsx'
 import { DiffView } from '../../../ui/diff/diff-view.tsx'
 import { parseJson } from '../../../ui/json/parse.ts'
 import { printJson } from '../../../ui/json/print.ts'
 import { useJsonFault, usePrettyJson } from '../../../ui/json/use-json-text.ts'
 import { LARGE_CHARS } from '../../../ui/json/veil-json.ts'
-import { Commands } from '../../../ui/overlay/commands.tsx'
-import { Dialog } from '../../../ui/overlay/dialog.tsx'
 import { Polite } from '../../../ui/overlay/polite.tsx'
 import { Waiting } from '../../../ui/states/loaded.tsx'
 import { shortName } from '../../../ui/visible-text.ts'
-import { ErrorText } from '../model/error-text.tsx'
 import type { RunView } from '../model/use-run.ts'
 import css from './actions.module.css'
 import { DefinitionNote } from './definition-note.tsx'
-import { ForkDone } from './fork-done.tsx'
+import { ForkDialog, RENEWED_BY_FORK } from './fork-dialog.tsx'
 import { ForkCount } from './replay-dialog.tsx'
 
 const JsonEditor = lazy(() => import('../../../ui/editor/json-editor.tsx'))
@@ -32,65 +28,41 @@ export function EditDialog({ view, onClose }: { view: RunView; onClose(): void }
   const shown = useDeferredValue(text)
   const found = useJsonFault(text)
   const fault = before === undefined ? 'Loading the input' : found
-  const write = useWrite('replayRun', ['listRuns', 'listControlActions'])
-  const send = () => write.mutate({ id: run.id, body: { input: new RawJson(text) } })
+  const write = useWrite('replayRun', RENEWED_BY_FORK)
   return (
-    <Dialog
+    <ForkDialog
       title="Edit and replay"
       isWide
-      onClose={onClose}
-      actions={
-        write.data ? (
-          <Button onClick={onClose}>Close</Button>
-        ) : (
-          <>
-            <Button onClick={onClose}>Cancel</Button>
-            <WriteButton startsRuns kind="primary" disabledBecause={fault} onClick={send}>
-              {text === before ? 'Replay unchanged' : 'Replay with this input'}
-            </WriteButton>
-          </>
-        )
+      write={write}
+      action={text === before ? 'Replay unchanged' : 'Replay with this input'}
+      disabledBecause={fault}
+      call={
+        fault === undefined
+          ? { id: 'replayRun', input: { id: run.id, body: { input: new RawJson(inOneLine(text)) } } }
+          : undefined
       }
+      onFork={() => write.mutate({ id: run.id, body: { input: new RawJson(text) } })}
+      onClose={onClose}
     >
-      <div className={css.dialog}>
-        {write.data ? (
-          <ForkDone newRunId={write.data.id} onClose={onClose} />
-        ) : (
-          <>
-            <p>
-              A new run of “{shortName(run.workflow)}” starts from the beginning with this input. This run is not
-              changed.
-            </p>
-            <DefinitionNote view={view} />
-            <ForkCount runId={run.id} />
-            {before === undefined ? (
-              <Waiting rows={4} />
-            ) : (
-              <Suspense fallback={<Waiting rows={4} />}>
-                <JsonEditor text={before} label="Input of the new run" onChange={setText} />
-              </Suspense>
-            )}
-            {fault !== undefined && (
-              <p className={css.fault}>
-                <Polite text={fault} />
-              </p>
-            )}
-            {before !== undefined && shown !== before && (
-              <DiffView before={before} after={shown} label="Input changes" />
-            )}
-            {write.error && <ErrorText error={write.error} isShort />}
-            {fault === undefined && (
-              <Commands
-                call={{
-                  id: 'replayRun',
-                  input: { id: run.id, body: { input: new RawJson(inOneLine(text)) } },
-                }}
-              />
-            )}
-          </>
-        )}
-      </div>
-    </Dialog>
+      <p>
+        A new run of “{shortName(run.workflow)}” starts from the beginning with this input. This run is not changed.
+      </p>
+      <DefinitionNote view={view} />
+      <ForkCount runId={run.id} />
+      {before === undefined ? (
+        <Waiting rows={4} />
+      ) : (
+        <Suspense fallback={<Waiting rows={4} />}>
+          <JsonEditor text={before} label="Input of the new run" onChange={setText} />
+        </Suspense>
+      )}
+      {fault !== undefined && (
+        <p className={css.fault}>
+          <Polite text={fault} />
+        </p>
+      )}
+      {before !== undefined && shown !== before && <DiffView before={before} after={shown} label="Input changes" />}
+    </ForkDialog>
   )
 }
 

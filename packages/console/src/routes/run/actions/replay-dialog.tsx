@@ -2,53 +2,30 @@
 
 import { usePages } from '../../../data/queries.ts'
 import { useWrite } from '../../../data/write.ts'
-import { Button, WriteButton } from '../../../ui/button.tsx'
-import { Commands } from '../../../ui/overlay/commands.tsx'
-import { Dialog } from '../../../ui/overlay/dialog.tsx'
 import { shortName } from '../../../ui/visible-text.ts'
-import { ErrorText } from '../model/error-text.tsx'
 import type { RunView } from '../model/use-run.ts'
 import css from './actions.module.css'
-import { ForkDone } from './fork-done.tsx'
+import { ForkDialog, RENEWED_BY_FORK } from './fork-dialog.tsx'
 
 export function ReplayDialog({ view, onClose }: { view: RunView; onClose(): void }) {
   const { run } = view
-  const write = useWrite('replayRun', ['listRuns', 'listControlActions'])
+  const write = useWrite('replayRun', RENEWED_BY_FORK)
+  const input = { id: run.id }
   return (
-    <Dialog
+    <ForkDialog
       title="Replay this run"
+      write={write}
+      action="Replay"
+      call={{ id: 'replayRun', input }}
+      onFork={() => write.mutate(input)}
       onClose={onClose}
-      actions={
-        write.data ? (
-          <Button onClick={onClose}>Close</Button>
-        ) : (
-          <>
-            <Button data-autofocus="" onClick={onClose}>
-              Cancel
-            </Button>
-            <WriteButton startsRuns kind="primary" onClick={() => write.mutate({ id: run.id })}>
-              Replay
-            </WriteButton>
-          </>
-        )
-      }
     >
-      <div className={css.dialog}>
-        {write.data ? (
-          <ForkDone newRunId={write.data.id} onClose={onClose} />
-        ) : (
-          <>
-            <p>
-              A new run of “{shortName(run.workflow)}” starts from the beginning with the same input. All steps are
-              executed again. This run is not changed.
-            </p>
-            <ForkCount runId={run.id} />
-            {write.error && <ErrorText error={write.error} isShort />}
-            <Commands call={{ id: 'replayRun', input: { id: run.id } }} />
-          </>
-        )}
-      </div>
-    </Dialog>
+      <p>
+        A new run of “{shortName(run.workflow)}” starts from the beginning with the same input. All steps are executed
+        again. This run is not changed.
+      </p>
+      <ForkCount runId={run.id} />
+    </ForkDialog>
   )
 }
 

@@ -2,69 +2,42 @@
 
 import { useMemo } from 'react'
 import { useWrite } from '../../../data/write.ts'
-import { Button, WriteButton } from '../../../ui/button.tsx'
-import { Commands } from '../../../ui/overlay/commands.tsx'
-import { Dialog } from '../../../ui/overlay/dialog.tsx'
 import { Status } from '../../../ui/status.tsx'
 import { shortName } from '../../../ui/visible-text.ts'
 import type { WaterfallStep } from '../../../waterfall/model.ts'
 import { retryPlan } from '../../../waterfall/retry-plan.ts'
-import { ErrorText } from '../model/error-text.tsx'
 import type { RunView } from '../model/use-run.ts'
 import css from './actions.module.css'
-import { ForkDone } from './fork-done.tsx'
+import { ForkDialog, RENEWED_BY_FORK } from './fork-dialog.tsx'
 import { retrySentence } from './sentences.ts'
 
 const LISTED_MAX = 12
 
 export function RetryDialog({ view, stepName, onClose }: { view: RunView; stepName: string; onClose(): void }) {
   const { run, steps } = view
-  const write = useWrite('retryRunFromStep', ['listRuns', 'listControlActions'])
+  const write = useWrite('retryRunFromStep', RENEWED_BY_FORK)
   const plan = useMemo(() => {
     const from = findStep(steps, stepName)
     return from && retryPlan(steps, from, run.error?.stepName)
   }, [steps, stepName, run.error])
+  const input = { id: run.id, body: { step: stepName } }
   return (
-    <Dialog
+    <ForkDialog
       title={`Retry from ${shortName(stepName)}`}
+      write={write}
+      action="Retry from here"
+      call={{ id: 'retryRunFromStep', input }}
+      onFork={() => write.mutate(input)}
       onClose={onClose}
-      actions={
-        write.data ? (
-          <Button onClick={onClose}>Close</Button>
-        ) : (
-          <>
-            <Button data-autofocus="" onClick={onClose}>
-              Cancel
-            </Button>
-            <WriteButton
-              startsRuns
-              kind="primary"
-              onClick={() => write.mutate({ id: run.id, body: { step: stepName } })}
-            >
-              Retry from here
-            </WriteButton>
-          </>
-        )
-      }
     >
-      <div className={css.dialog}>
-        {write.data ? (
-          <ForkDone newRunId={write.data.id} onClose={onClose} />
-        ) : (
-          <>
-            {plan && <p>{retrySentence(plan, shortName(stepName))}</p>}
-            {plan && (
-              <div className={css.plan}>
-                <StepList title="Kept" steps={plan.carried} />
-                <StepList title="Executed again" steps={plan.rerun} />
-              </div>
-            )}
-            {write.error && <ErrorText error={write.error} isShort />}
-            <Commands call={{ id: 'retryRunFromStep', input: { id: run.id, body: { step: stepName } } }} />
-          </>
-        )}
-      </div>
-    </Dialog>
+      {plan && <p>{retrySentence(plan, shortName(stepName))}</p>}
+      {plan && (
+        <div className={css.plan}>
+          <StepList title="Kept" steps={plan.carried} />
+          <StepList title="Executed again" steps={plan.rerun} />
+        </div>
+      )}
+    </ForkDialog>
   )
 }
 
