@@ -6,12 +6,12 @@ import { useRead } from '../../data/queries.ts'
 import { useNow } from '../../data/time/clock.ts'
 import { useNavigate } from '../../router/router.tsx'
 import type { ChartLine } from '../../ui/chart/chart.tsx'
-import { DurationChart } from '../../ui/chart/duration-chart.tsx'
+import { DurationChart, type DurationChartProps } from '../../ui/chart/duration-chart.tsx'
 import type { ChartMark } from '../../ui/chart/marks.tsx'
 import { RunChart } from '../../ui/chart/run-chart.tsx'
 import { seriesWindow, type TimeWindow, windowOf, zoomedOut } from '../../ui/chart/series-window.ts'
 import { ZoomActions } from '../../ui/chart/zoom.tsx'
-import { Loaded } from '../../ui/states/loaded.tsx'
+import { Loaded, type ReadState } from '../../ui/states/loaded.tsx'
 import { Panel } from '../../ui/states/page.tsx'
 
 type Point = Calls['getRunSeries']['reply'][number]
@@ -39,7 +39,10 @@ export function Charts({ app, workflow, from, until, marks, onMark, onWindow }: 
   const nowMs = useNow()
   const series = useRead('getRunSeries', { app, workflow, ...seriesWindow(from, until, nowMs) })
   const zoomOut = () => onWindow(zoomedOut({ from, until }, nowMs))
-  const times = {
+  const drawn = {
+    nowMs,
+    marks,
+    onMark,
     onChoose: (fromMs: number, toMs: number) =>
       navigate({ to: 'runs', query: { app, workflow, ...windowOf(fromMs, toMs) } }),
     onZoom: (fromMs: number, toMs: number) => onWindow(windowOf(fromMs, toMs)),
@@ -58,48 +61,38 @@ export function Charts({ app, workflow, from, until, marks, onMark, onWindow }: 
         }
       >
         <Loaded query={series} rows={4}>
-          {points => (
-            <RunChart
-              label={`Runs of ${workflow} over time`}
-              points={points}
-              nowMs={nowMs}
-              marks={marks}
-              onMark={onMark}
-              {...times}
-            />
-          )}
+          {points => <RunChart label={`Runs of ${workflow} over time`} points={points} {...drawn} />}
         </Loaded>
       </Panel>
-      <Panel title="Run duration">
-        <Loaded query={series} rows={4}>
-          {points => (
-            <DurationChart
-              label={`Duration of ${workflow} runs`}
-              points={points}
-              lines={DURATIONS}
-              nowMs={nowMs}
-              marks={marks}
-              onMark={onMark}
-              {...times}
-            />
-          )}
-        </Loaded>
-      </Panel>
-      <Panel title="Queue time">
-        <Loaded query={series} rows={4}>
-          {points => (
-            <DurationChart
-              label={`Queue time of ${workflow} runs`}
-              points={points}
-              lines={QUEUE_WAIT}
-              nowMs={nowMs}
-              marks={marks}
-              onMark={onMark}
-              {...times}
-            />
-          )}
-        </Loaded>
-      </Panel>
+      <DurationPanel
+        title="Run duration"
+        label={`Duration of ${workflow} runs`}
+        lines={DURATIONS}
+        series={series}
+        {...drawn}
+      />
+      <DurationPanel
+        title="Queue time"
+        label={`Queue time of ${workflow} runs`}
+        lines={QUEUE_WAIT}
+        series={series}
+        {...drawn}
+      />
     </>
+  )
+}
+
+type DurationPanelProps = Omit<DurationChartProps<Point>, 'points'> & {
+  title: string
+  series: ReadState<readonly Point[]>
+}
+
+function DurationPanel({ title, series, ...chart }: DurationPanelProps) {
+  return (
+    <Panel title={title}>
+      <Loaded query={series} rows={4}>
+        {points => <DurationChart points={points} {...chart} />}
+      </Loaded>
+    </Panel>
   )
 }
