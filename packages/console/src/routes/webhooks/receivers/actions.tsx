@@ -1,17 +1,13 @@
-// The actions on a receiver: its address, an edit, on and off, another secret, and the end of it.
+// The actions on a receiver: its address and an edit, beside those that endpoints have too.
 
 import type { Calls } from '@perdure/client'
 import { useState } from 'react'
-import { useWrite } from '../../../data/write.ts'
 import { ENGINE_URL } from '../../../router/base.ts'
 import { useNavigate } from '../../../router/router.tsx'
 import { useSession } from '../../../session/session.ts'
 import { copyText } from '../../../ui/overlay/copy.tsx'
-import { Confirm } from '../../../ui/overlay/dialog.tsx'
-import { Menu } from '../../../ui/overlay/menu.tsx'
-import { toast } from '../../../ui/overlay/toasts.tsx'
 import { whyNoKeyedWrite } from '../parts/keyed.tsx'
-import { RotateSecret } from '../parts/rotate.tsx'
+import { KeyedActions } from '../parts/keyed-actions.tsx'
 import type { NewSecret } from '../parts/secrets.tsx'
 import { EditReceiver } from './edit.tsx'
 
@@ -20,69 +16,33 @@ type Receiver = Calls['listWebhookReceivers']['reply'][number]
 /** The address to which the provider posts. */
 export const addressOf = ({ slug }: Pick<Receiver, 'slug'>) => `${ENGINE_URL}/webhooks/${slug}`
 
+const SENTENCES = {
+  disable: 'Requests to its URL are rejected from now on.',
+  enable: 'Requests to its URL become events again.',
+  rotate: 'Requests signed with the old one are accepted for another day.',
+  delete: 'Requests to its URL are then rejected. Its past events stay.',
+}
+
 export function ReceiverActions({ of: receiver, onSecret }: { of: Receiver; onSecret(made: NewSecret): void }) {
-  const { id, name, eventName, enabled } = receiver
-  const [asks, setAsks] = useState<'edit' | 'change' | 'rotate' | 'delete'>()
+  const { id, name = id, eventName } = receiver
+  const [isEdited, setEdited] = useState(false)
   const navigate = useNavigate()
-  const update = useWrite('updateWebhookReceiver', ['listWebhookReceivers'])
-  const remove = useWrite('deleteWebhookReceiver', ['listWebhookReceivers'])
-  const locked = whyNoKeyedWrite(useSession())
-  const onError = (error: Error) => toast(error.message, { isError: true })
-  const close = () => setAsks(undefined)
-  const change = { id, body: { enabled: !enabled } }
   return (
     <>
-      <Menu
-        label="⋯"
-        name={`Actions on ${name ?? id}`}
+      <KeyedActions
+        kind="receiver"
+        of={receiver}
+        name={name}
         items={[
-          { label: 'Edit…', disabledBecause: locked, onSelect: () => setAsks('edit') },
+          { label: 'Edit…', disabledBecause: whyNoKeyedWrite(useSession()), onSelect: () => setEdited(true) },
           { label: 'Rejected requests', onSelect: () => navigate({ to: 'receiver', params: { id } }) },
           { label: 'Copy URL', onSelect: () => void copyText(addressOf(receiver)) },
           { label: 'Events', onSelect: () => navigate({ to: 'events', query: { name: eventName } }) },
-          { label: 'Audit entries', onSelect: () => navigate({ to: 'audit', query: { target: id } }) },
-          {
-            label: enabled ? 'Disable…' : 'Enable…',
-            disabledBecause: locked,
-            onSelect: () => setAsks('change'),
-          },
-          { label: 'Rotate secret…', disabledBecause: locked, onSelect: () => setAsks('rotate') },
-          { label: 'Delete…', disabledBecause: locked, isDanger: true, onSelect: () => setAsks('delete') },
         ]}
+        sentences={SENTENCES}
+        onSecret={onSecret}
       />
-      {asks === 'change' && (
-        <Confirm
-          title={enabled ? 'Disable receiver' : 'Enable receiver'}
-          action={enabled ? 'Disable' : 'Enable'}
-          call={{ id: 'updateWebhookReceiver', input: change }}
-          onClose={close}
-          onConfirm={() => update.mutate(change, { onError })}
-        >
-          {enabled ? 'Requests to its URL are rejected from now on.' : 'Requests to its URL become events again.'}
-        </Confirm>
-      )}
-      {asks === 'edit' && <EditReceiver of={receiver} onClose={close} />}
-      {asks === 'rotate' && (
-        <RotateSecret
-          operation="updateWebhookReceiver"
-          id={id}
-          overlap="Requests signed with the old one are accepted for another day."
-          onSecret={onSecret}
-          onClose={close}
-        />
-      )}
-      {asks === 'delete' && (
-        <Confirm
-          title={`Delete ${name ?? id}`}
-          action="Delete"
-          isDanger
-          call={{ id: 'deleteWebhookReceiver', input: { id } }}
-          onClose={close}
-          onConfirm={() => remove.mutate({ id }, { onError })}
-        >
-          Requests to its URL are then rejected. Its past events stay.
-        </Confirm>
-      )}
+      {isEdited && <EditReceiver of={receiver} onClose={() => setEdited(false)} />}
     </>
   )
 }
