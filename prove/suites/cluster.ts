@@ -1,5 +1,5 @@
 // `cluster`: three engines on one database, and repeated faults: kill -9, a freeze for longer than a lease, every
-// session of the database cut or the server killed, Redis emptied. Nothing that was acknowledged is lost, no step runs
+// connection to the database cut or the server killed, Redis emptied. Nothing that was acknowledged is lost, no step runs
 // again whose result was seen, limits and schedules hold for all engines together, and work goes on after each fault.
 
 import { setTimeout as pause } from 'node:timers/promises'

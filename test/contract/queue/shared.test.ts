@@ -82,7 +82,7 @@ for (const [name, wire] of Object.entries(WIRES)) {
   })
 }
 
-test('a listening session that goes dead without a word is replaced, and messages come again', async () => {
+test('a listening connection that goes dead without a word is replaced, and messages come again', async () => {
   const channel = uniqueHere('dead')
   const proxy = await DroppingProxy.open(storeUrl)
   const probe = { everyMs: 50, answerMsMax: 200 }
@@ -102,7 +102,7 @@ test('a listening session that goes dead without a word is replaced, and message
     () => void connections++,
   )
   proxy.drop('both')
-  await until(() => connections === 1, { what: 'a new session' })
+  await until(() => connections === 1, { what: 'a new connection' })
   await other.send('hello', 'one')
   await until(() => heard.length > 0)
   expect([heard, proxy.replaced]).toEqual([['hello'], 1])
