@@ -7,7 +7,7 @@ import { jsonValue } from './json-value.ts'
 import { addWork, workDone } from './meter.ts'
 
 /** The work of all evaluations in one turn of the event loop: a few milliseconds. */
-export const TURN_UNITS = 500_000
+export const TURN_COST = 500_000
 /** The cost of an evaluation besides its work. */
 const EVALUATION_COST = 300
 /** The cost of parsing, per character. */
@@ -79,7 +79,7 @@ export class Evaluations {
 
   /** Throws TURN_OVER when the share is used up. */
   takeTurn(): void {
-    if (!this.#isOwed && workDone() - turnFrom >= TURN_UNITS) throw TURN_OVER
+    if (!this.#isOwed && workDone() - turnFrom >= TURN_COST) throw TURN_OVER
     this.#isOwed = false
   }
 

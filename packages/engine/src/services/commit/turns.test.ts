@@ -3,7 +3,7 @@
 
 import { expect, test } from 'vitest'
 import { type Fanout, fanout } from '../../domain/arrival/fanout.ts'
-import { TURN_UNITS } from '../../domain/expressions/evaluations.ts'
+import { TURN_COST } from '../../domain/expressions/evaluations.ts'
 import { WORK_MAX, workDone } from '../../domain/expressions/meter.ts'
 import type { FlowControl } from '../../domain/model/flow-control.ts'
 import { noAssumptions } from '../../domain/run/assumptions.ts'
@@ -72,7 +72,7 @@ async function workPerTurn(work: () => Promise<unknown>): Promise<{ most: number
 }
 
 /** Twice the share and the evaluation that uses it up, since the counter may take two turns of the loop for one. */
-const MOST = 2 * (TURN_UNITS + WORK_MAX)
+const MOST = 2 * (TURN_COST + WORK_MAX)
 
 test('an event with many keys, waits and cancels is decided over many turns, as at once', async () => {
   const expected = fanout(input)

@@ -4,7 +4,7 @@ import type { Channel } from './channel.ts'
 import { type BatchAnswer, isUnit, type Request, type UnitRequest } from './requests.ts'
 
 /** A channel whose batches end when the test says so. */
-class HeldChannel implements Channel {
+class BlockedChannel implements Channel {
   readonly batches: { batch: Request[]; resolve(answer: BatchAnswer): void; reject(error: Error): void }[] = []
   closed = 0
 
@@ -34,7 +34,7 @@ class HeldChannel implements Channel {
 const turn = () => new Promise(resolve => setImmediate(resolve))
 
 function make() {
-  const channel = new HeldChannel()
+  const channel = new BlockedChannel()
   const troubles: string[] = []
   const queue = new BatchQueue(channel, (_, message) => troubles.push(message))
   const submit = (...request: UnitRequest) => queue.submit(request, { refusable: true })
