@@ -1,20 +1,19 @@
 // Evaluates the holds of a run once, when it is created: concurrency slots, a throttle, a priority, timeouts
 // (docs/flow-control.md#the-order). The run keeps them: a later registration changes only later runs.
 
-import { createHash } from 'node:crypto'
 import { EventSubject } from '../expressions/event-subject.ts'
 import { evaluateNumber, type KeyContext, keyOf, type Report } from '../expressions/matching.ts'
-import type { ConcurrencyLimit, ConcurrencyScope, Holds, Slot } from '../model/flow-control.ts'
+import type { ConcurrencyLimit, Holds, Slot } from '../model/flow-control.ts'
 import type { Run } from '../model/run.ts'
 import type { Workflow } from '../model/workflow.ts'
 import { boundedKey } from '../text/bounded-key.ts'
+import { idOf, named, type OfWorkflow, ownScope, slotId } from './slot-ids.ts'
 
 const PRIORITY_MAX = 1e6
 /** A weight outside these counts as 1. */
 const WEIGHT_MIN = 0.01
 const WEIGHT_MAX = 1000
 
-type OfWorkflow = Pick<Run, 'namespace' | 'app' | 'workflow'>
 type Subject = OfWorkflow & Pick<Run, 'trigger' | 'input'>
 
 /** The holds and the priority of a new run, evaluated over the event that its invokes carry. */
@@ -53,57 +52,6 @@ function slots(run: Subject, limits: readonly ConcurrencyLimit[], over: KeyConte
   return [...all.filter(({ kept }) => kept), ...all.filter(({ kept }) => !kept)]
 }
 
-/**
- * Within a workflow, limits with different expressions have different slots, whatever their values. Slots of an app or a
- * namespace are shared by value: other workflows have other events, and may write the same key differently.
- */
-function slotId(run: OfWorkflow, scope: ConcurrencyScope, source?: string, key?: string): string {
-  if (scope === 'workflow') return idOf('workflow', ownScope(run), source, key)
-  return idOf(scope, scope === 'app' ? [run.namespace, run.app] : [run.namespace], undefined, key)
-}
-
-/**
- * The most runs that may hold the slot at once: by the present limits of the run's workflow, and by those of the run's creation if none of
- * the present ones is about the slot.
- */
-export function presentLimit(
-  run: OfWorkflow,
-  { id, key, limit }: Slot,
-  limits: readonly ConcurrencyLimit[] | undefined,
-): number {
-  const present = (limits ?? []).filter(entry => isAbout(run, entry, { id, ...named(key) }))
-  return present.length === 0 ? limit : Math.min(...present.map(({ limit }) => limit))
-}
-
-/** Whether the limit is the one of the run's slot. */
-export function isAbout(
-  run: OfWorkflow,
-  { scope, key: source }: ConcurrencyLimit,
-  { id, key }: Pick<Slot, 'id' | 'key'>,
-): boolean {
-  return (source === undefined) === (key === undefined) && slotId(run, scope, source, key) === id
-}
-
-/** The scope of a slot of the run, found from its id: the ids of an app or a namespace contain no expression. */
-export function slotScope(
-  { namespace, app, workflow }: Pick<Run, 'namespace' | 'app' | 'workflow'>,
-  { id, key }: Slot,
-): { scope: ConcurrencyScope; app?: string; workflow?: string } {
-  if (id === idOf('namespace', [namespace], undefined, key)) return { scope: 'namespace' }
-  if (id === idOf('app', [namespace, app], undefined, key)) return { scope: 'app', app }
-  return { scope: 'workflow', app, workflow }
-}
-
-function ownScope({ namespace, app, workflow }: OfWorkflow): string[] {
-  return [namespace, app, workflow]
-}
-
-function idOf(kind: string, scope: readonly string[], source?: string, key?: string): string {
-  return createHash('sha256')
-    .update(JSON.stringify([kind, scope, source ?? null, key ?? null]))
-    .digest('base64url')
-}
-
 function priorityOf(source: string | undefined, over: KeyContext): { priority?: number } {
   const { subject, workflow, report } = over
   if (source === undefined) return {}
@@ -132,8 +80,4 @@ function fairnessOf({ key: source, weight: share }: { key: string; weight?: stri
 
 function keyValue(source: string | undefined, over: KeyContext): string | undefined {
   return source === undefined ? undefined : keyOf(source, over)
-}
-
-function named(key: string | undefined): { key?: string } {
-  return key === undefined ? {} : { key }
 }

@@ -5,7 +5,7 @@ import type { StepError } from '@perdure/protocol'
 import type { Holds, Slot } from '../model/flow-control.ts'
 import { isTerminal, type Run } from '../model/run.ts'
 import { shownRunId } from '../text/ids.ts'
-import { presentLimit } from './holds.ts'
+import { presentLimit } from './slot-ids.ts'
 
 type Started = Pick<Run, 'holds' | 'startedAt'>
 

@@ -5,7 +5,7 @@ import { invalid } from '../model/errors.ts'
 import type { ConcurrencyLimit, OperatorLimits } from '../model/flow-control.ts'
 import type { Run } from '../model/run.ts'
 import type { Workflow } from '../model/workflow.ts'
-import { isAbout } from './holds.ts'
+import { isAbout } from './slot-ids.ts'
 
 type Limited = Pick<Workflow, 'flowControl' | 'limits'>
 

@@ -1,9 +1,9 @@
 // The concurrency limits and throttles that hold runs back, as `GET /limits` shows them (docs/flow-control.md#why-does-it-wait).
 // The rows come from the reads of the store.
 
-import { presentLimit, slotScope } from '../holds/holds.ts'
 import { heldSlots } from '../holds/kept-slots.ts'
 import { presentConcurrency, presentThrottle } from '../holds/operator-limits.ts'
+import { presentLimit, slotScope } from '../holds/slot-ids.ts'
 import type { ConcurrencyScope } from '../model/flow-control.ts'
 import type { Run } from '../model/run.ts'
 import type { Workflow } from '../model/workflow.ts'

@@ -3,9 +3,9 @@
 // of runs, inside the writer's transaction.
 
 import { fullSlot, heldForSlot, slotIds, wantsSlots } from '../../../domain/holds/concurrency.ts'
-import { presentLimit } from '../../../domain/holds/holds.ts'
 import { heldSlots, keptSlots } from '../../../domain/holds/kept-slots.ts'
 import { presentConcurrency } from '../../../domain/holds/operator-limits.ts'
+import { presentLimit } from '../../../domain/holds/slot-ids.ts'
 import { heldForStart, throttleToPass, waitsForThrottle } from '../../../domain/holds/throttle.ts'
 import type {
   ConcurrencyLimit,
