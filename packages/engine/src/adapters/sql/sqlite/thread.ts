@@ -4,15 +4,15 @@
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import type { Server } from '../batches/channel.ts'
 import type { BatchAnswer, Request } from '../batches/requests.ts'
-import { claimStore } from './claim.ts'
 import { Connection } from './connection.ts'
-import { migrate } from './migrations.ts'
 import { loadSqlite } from './module.ts'
 import { Reader } from './reader.ts'
-import { type OpenedFiles, openedFiles } from './store-guard.ts'
-import { Writer } from './writer.ts'
+import type { OpenedFiles } from './store-guard.ts'
+
+export type ThreadRole = 'writer' | 'reader' | 'scanner'
 
 export interface ThreadOptions {
+  role: ThreadRole
   file: string
   port: MessagePort
   /** Counts the posted orders; the thread sleeps until it rises. */
@@ -34,7 +34,7 @@ export type ThreadMessage =
   | { kind: 'failed'; reason: string }
   | { kind: 'closed' }
 
-const { file, port, orders } = workerData as ThreadOptions
+const { role, file, port, orders } = workerData as ThreadOptions
 
 function post(message: ThreadMessage): void {
   port.postMessage(message)
@@ -51,17 +51,19 @@ function nextOrder(): ThreadOrder {
   }
 }
 
+/** A reader starts without the writer's code, which is most of it. */
+const loadWriter = () => import('./writer.ts')
+
 async function open({ lock }: OpenOrder): Promise<{ server: Server; opened?: OpenedFiles }> {
   const connection = await Connection.open(file, { readOnly: lock === undefined })
   if (lock === undefined) return { server: new Reader(connection) }
-  const opened = openedFiles(file, claimStore(connection, file, lock))
-  migrate(connection)
-  return { server: new Writer(connection, { opened }), opened }
+  const { openWriter } = await loadWriter()
+  return openWriter(connection, { file, lock })
 }
 
 async function serve(): Promise<void> {
   // Before the first order, while the other thread starts.
-  await loadSqlite()
+  await Promise.all([loadSqlite(), role === 'writer' && loadWriter()])
   let server: Server | undefined
   let order = nextOrder()
   for (; order !== 'close' && order !== 'abandon'; order = nextOrder()) {

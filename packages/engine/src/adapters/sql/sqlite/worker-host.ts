@@ -5,7 +5,7 @@ import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from '
 import type { Channel } from '../batches/channel.ts'
 import type { BatchAnswer, Request } from '../batches/requests.ts'
 import type { OpenedFiles } from './store-guard.ts'
-import type { OpenOrder, ThreadMessage, ThreadOptions, ThreadOrder } from './thread.ts'
+import type { OpenOrder, ThreadMessage, ThreadOptions, ThreadOrder, ThreadRole } from './thread.ts'
 
 /** The thread's file, next to this one in the bundle. Node 20 cannot load TypeScript in a worker: from source, the bundled one runs. */
 const ENTRY = import.meta.url.endsWith('.ts')
@@ -34,10 +34,10 @@ export class ThreadChannel implements Channel {
   #waiting: { resolve(message: ThreadMessage): void; reject(error: Error): void } | undefined
 
   /** Starts the thread, which opens nothing yet. */
-  constructor(role: 'writer' | 'reader' | 'scanner', file: string) {
+  constructor(role: ThreadRole, file: string) {
     const { port1, port2 } = new MessageChannel()
     this.#orders = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
-    const workerData: ThreadOptions = { file, port: port2, orders: this.#orders }
+    const workerData: ThreadOptions = { role, file, port: port2, orders: this.#orders }
     // Flags of the main thread (loaders, inspectors, a preloaded SDK whose timers would keep the thread from ending) must not
     // reach this thread, however they are set, but for those that find packages.
     const { NODE_OPTIONS: _, ...env } = process.env

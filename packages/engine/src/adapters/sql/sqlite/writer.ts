@@ -15,15 +15,17 @@ import { prune } from '../claims/prune.ts'
 import { releaseOthers } from '../claims/release.ts'
 import type { Row, Value } from '../description/values.ts'
 import { countEnds } from '../rollups/count-ends.ts'
+import { claimStore } from './claim.ts'
 import type { Connection } from './connection.ts'
 import { claimDeliveries } from './delivery-claims.ts'
 import { extendRuns } from './leases.ts'
+import { migrate } from './migrations.ts'
 import { latestTime, moveTimes, wakeStranded } from './move-times.ts'
 import { breaks, failure } from './result-codes.ts'
 import { RunClaims } from './run-claims.ts'
 import { runWork } from './run-work.ts'
 import { Statements } from './statements.ts'
-import { type Loss, type OpenedFiles, StoreGuard } from './store-guard.ts'
+import { type Loss, type OpenedFiles, openedFiles, StoreGuard } from './store-guard.ts'
 import { claimTimers } from './timer-claims.ts'
 
 export interface WriterOptions {
@@ -185,6 +187,16 @@ export class Writer {
     }
     return null
   }
+}
+
+/** Claims the file for the engine with this lock, brings its schema up to date, and opens its writer. */
+export function openWriter(
+  connection: Connection,
+  { file, lock }: { file: string; lock: string },
+): { server: Writer; opened: OpenedFiles } {
+  const opened = openedFiles(file, claimStore(connection, file, lock))
+  migrate(connection)
+  return { server: new Writer(connection, { opened }), opened }
 }
 
 /** Whether the rows are the expected ones, in any order; `expected` has the values of all of them one after the other. */
