@@ -3,7 +3,6 @@
 import { existsSync } from 'node:fs'
 import { systemRandom } from '../adapters/clock/seeded-random.ts'
 import { systemClock } from '../adapters/clock/system.ts'
-import { openPostgresAdmin } from '../adapters/sql/postgres/admin.ts'
 import { openSqliteAdmin } from '../adapters/sql/sqlite/admin.ts'
 import { ConfigError, readStore, storeName } from '../config/config.ts'
 import { IdSource } from '../domain/text/ids.ts'
@@ -40,6 +39,7 @@ function openFile(file: string, create: boolean) {
 }
 
 async function openDatabase(url: string, create: boolean) {
+  const { openPostgresAdmin } = await import('../adapters/sql/postgres/admin.ts')
   const open = await openPostgresAdmin(url, { create })
   if (open) return open
   const name = storeName({ kind: 'postgres', url })

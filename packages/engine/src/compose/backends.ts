@@ -1,16 +1,13 @@
 // Opens the backends of an engine by its settings: the store and its clock, the queue, the limiter, and the bus to other engines
-// where engines share the store. Called by compose.
+// where engines share the store. Called by compose. The clients of PostgreSQL and Redis, a tenth of the engine's code, are
+// loaded only where a setting names one.
 
 import type { Logger } from 'pino'
-import { PostgresWire } from '../adapters/bus/postgres-wire.ts'
-import { RedisWire } from '../adapters/bus/redis-wire.ts'
 import type { Wire } from '../adapters/bus/wire.ts'
 import { WireBus } from '../adapters/bus/wire-bus.ts'
 import { MemoryLimiter } from '../adapters/limiter/memory.ts'
-import { RedisLimiter } from '../adapters/limiter/redis.ts'
 import { MemoryQueue } from '../adapters/queue/memory.ts'
 import { LANES, SharedQueue } from '../adapters/queue/shared.ts'
-import { openPostgresStore } from '../adapters/sql/postgres/store.ts'
 import { openSqliteStore } from '../adapters/sql/sqlite/store.ts'
 import type { Config } from '../config/config.ts'
 import { withoutPassword } from '../domain/text/service-url.ts'
@@ -95,6 +92,7 @@ async function openStore({ config, log, ports }: BackendsOptions): Promise<OpenS
   const address = config.store
   if (ports.store) return { store: ports.store }
   if (address.kind === 'sqlite') return { store: await openSqliteStore({ file: address.file, log }) }
+  const { openPostgresStore } = await import('../adapters/sql/postgres/store.ts')
   const store = await openPostgresStore({ url: address.url, log })
   return { store, serverTime: () => store.serverTime() }
 }
@@ -103,6 +101,7 @@ async function openLimiter({ config, log }: BackendsOptions, store: Store): Prom
   if (config.limiter.kind === 'memory') return new MemoryLimiter()
   const { url } = config.limiter
   const prefix = `perdure:${await store.clusterName()}:`
+  const { RedisLimiter } = await import('../adapters/limiter/redis.ts')
   const onError = seldom(err => log.error({ err }, 'the limiter is not available'))
   return RedisLimiter.open({ url, prefix, onError }).catch(cause => {
     throw new Error(`cannot reach the limiter at ${withoutPassword(url)}`, { cause })
@@ -125,8 +124,13 @@ async function wireOf({ config, log }: BackendsOptions, store: Store): Promise<W
   if (queue?.kind === 'memory' || (!queue && !isShared)) return undefined
   const channel = `perdure:${await store.clusterName()}`
   const onError = seldom(err => log.error({ err }, 'messages from other engines cannot be received'))
-  if (queue?.kind !== 'redis') return isShared ? new PostgresWire({ url: address.url, channel, onError }) : undefined
-  return new RedisWire({ url: queue.url, channel, onError })
+  if (queue?.kind === 'redis') {
+    const { RedisWire } = await import('../adapters/bus/redis-wire.ts')
+    return new RedisWire({ url: queue.url, channel, onError })
+  }
+  if (!isShared) return undefined
+  const { PostgresWire } = await import('../adapters/bus/postgres-wire.ts')
+  return new PostgresWire({ url: address.url, channel, onError })
 }
 
 /** A service that is unavailable fails again and again: it is logged once per this time. */

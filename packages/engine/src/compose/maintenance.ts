@@ -1,11 +1,9 @@
 // The work of the `perdure` command on a whole store: verify, backup, restore, move.
 
 import { type MoveOptions, type MoveProgress, move } from '../adapters/sql/move/move.ts'
-import { openPostgresSide } from '../adapters/sql/move/postgres-side.ts'
 import type { MoveRole } from '../adapters/sql/move/role.ts'
 import type { MoveSide } from '../adapters/sql/move/side.ts'
 import { openSqliteSide } from '../adapters/sql/move/sqlite-side.ts'
-import { openPostgresSnapshot } from '../adapters/sql/postgres/snapshot.ts'
 import { type BackupOptions, backupFile, type CopyOptions, restoreFile } from '../adapters/sql/sqlite/backup.ts'
 import { openSqliteSnapshot } from '../adapters/sql/sqlite/snapshot.ts'
 import type { Violation } from '../adapters/sql/verify/check.ts'
@@ -21,7 +19,7 @@ export type { CopyOptions, MoveProgress, Violation }
 export async function* verifyStore(store: string | undefined): AsyncGenerator<Violation> {
   const address = readStore(store)
   const snapshot = await (address.kind === 'postgres'
-    ? openPostgresSnapshot(address.url)
+    ? import('../adapters/sql/postgres/snapshot.ts').then(postgres => postgres.openPostgresSnapshot(address.url))
     : openSqliteSnapshot(address.file)
   ).catch(cause => {
     throw new ConfigError(`ENGINE_STORE (--store) ${storeName(address)}: ${(cause as Error).message}`)
@@ -70,7 +68,10 @@ async function openSide(store: string, role: MoveRole): Promise<MoveSide> {
   const address = readStore(store, flag)
   if (address.kind === 'sqlite' && address.file === ':memory:')
     throw new ConfigError(`${flag} is in the memory of its engine`)
-  const opening = address.kind === 'postgres' ? openPostgresSide(address.url, role) : openSqliteSide(address.file, role)
+  const opening =
+    address.kind === 'postgres'
+      ? import('../adapters/sql/move/postgres-side.ts').then(postgres => postgres.openPostgresSide(address.url, role))
+      : openSqliteSide(address.file, role)
   return opening.catch(cause => {
     throw new ConfigError(`${flag} ${storeName(address)}: ${(cause as Error).message}`)
   })

@@ -3,7 +3,6 @@
 
 import { type Config, type ConfigError, readConfig } from '../config/config.ts'
 import { error, type Finding, type Findings, ok, warning } from './finding.ts'
-import { examinePostgres } from './postgres.ts'
 import { examineEngine, examinePort, examineRedis } from './services.ts'
 import { examineDoor, examineHeap, examineNode, examineSecrets, examineTracing } from './settings.ts'
 import { examineDisk, examineFile, type StoredKeys } from './sqlite.ts'
@@ -51,7 +50,10 @@ async function* examineAll(config: Config, env: NodeJS.ProcessEnv): Findings {
 }
 
 async function examineStore({ store }: Config): Promise<{ findings: Finding[]; keys?: StoredKeys | undefined }> {
-  if (store.kind === 'postgres') return examinePostgres(store.url)
+  if (store.kind === 'postgres') {
+    const { examinePostgres } = await import('./postgres.ts')
+    return examinePostgres(store.url)
+  }
   if (store.file === ':memory:')
     return { findings: [warning('store', 'the store is in memory: nothing outlives the engine')] }
   const findings: Finding[] = []

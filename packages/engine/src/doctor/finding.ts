@@ -21,3 +21,11 @@ export function reasonOf(cause: unknown): string {
   const { message, code } = cause as NodeJS.ErrnoException
   return (message || code || String(cause)).replace(/\s+/g, ' ')
 }
+
+const SKEW_MS_WARN = 1000
+
+/** Engines that share a store use its clock; logs and people use the clock of the machine. */
+export function judgedSkew(check: string, server: string, skewMs: number): Finding {
+  const text = `the clock of ${server} is ${Math.abs(Math.round(skewMs))} ms ${skewMs < 0 ? 'behind' : 'ahead of'} this machine's`
+  return Math.abs(skewMs) > SKEW_MS_WARN ? warning(check, text) : ok(check, text)
+}

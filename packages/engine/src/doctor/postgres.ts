@@ -6,11 +6,10 @@ import { SCHEMA_VERSION } from '../adapters/sql/postgres/migrations.ts'
 import { ENGINE_CONNECTIONS, isPooled, isUnfit } from '../adapters/sql/postgres/pooler.ts'
 import { schemaVersionOf } from '../adapters/sql/postgres/snapshot.ts'
 import { withoutPassword } from '../domain/text/service-url.ts'
-import { error, type Finding, ok, reasonOf, warning } from './finding.ts'
+import { error, type Finding, judgedSkew, ok, reasonOf, warning } from './finding.ts'
 import { judged, type StoredKeys } from './sqlite.ts'
 
 const VERSION_MIN = 14
-const SKEW_MS_WARN = 1000
 
 export interface Examined {
   findings: Finding[]
@@ -103,12 +102,6 @@ async function skew(client: Client): Promise<Finding> {
   const before = Date.now()
   const [row] = await rowsOf(client, 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint')
   return judgedSkew('postgres.clock', 'PostgreSQL', (row?.[0] as number) - (before + Date.now()) / 2)
-}
-
-/** Engines that share a store use its clock; logs and people use the clock of the machine. */
-export function judgedSkew(check: string, server: string, skewMs: number): Finding {
-  const text = `the clock of ${server} is ${Math.abs(Math.round(skewMs))} ms ${skewMs < 0 ? 'behind' : 'ahead of'} this machine's`
-  return Math.abs(skewMs) > SKEW_MS_WARN ? warning(check, text) : ok(check, text)
 }
 
 async function keys(client: Client): Promise<StoredKeys> {

@@ -1,15 +1,14 @@
 // Examines the other services of an engine: Redis, its port, an engine that may run already, and the runners of that engine.
 
 import { createServer } from 'node:net'
-import { Redis } from 'ioredis'
 import { withoutPassword } from '../domain/text/service-url.ts'
-import { error, type Finding, type Findings, ok, reasonOf, warning } from './finding.ts'
-import { judgedSkew } from './postgres.ts'
+import { error, type Finding, type Findings, judgedSkew, ok, reasonOf, warning } from './finding.ts'
 
 const TIMEOUT_MS = 3000
 
 export async function* examineRedis(check: 'queue' | 'limiter', url: string): Findings {
   const name = withoutPassword(url)
+  const { Redis } = await import('ioredis')
   const redis = new Redis(url, {
     lazyConnect: true,
     connectTimeout: TIMEOUT_MS,
