@@ -57,7 +57,7 @@ export async function createCore({ config, log, owner, ports }: CoreOptions, bac
     passTokens: new PassTokens(tokenKey),
     callbackTokens: new CallbackTokens(tokenKey),
     runTokens: new RunTokens(tokenKey),
-    tracing: openTelemetry(),
+    tracing: await openTelemetry(),
     report: faultLog(clock, log),
     backends,
     live,

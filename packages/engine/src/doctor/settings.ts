@@ -3,7 +3,7 @@
 import { openTelemetry, unreachableSdk } from '../adapters/tracing/opentelemetry.ts'
 import { heapLimit, heapProblem, heapShares } from '../base/heap.ts'
 import { type Config, isLoopback } from '../config/config.ts'
-import { error, type Finding, ok, warning } from './finding.ts'
+import { error, type Finding, type Findings, ok, warning } from './finding.ts'
 
 const NODE_MIN = [20, 19] as const
 
@@ -32,15 +32,15 @@ export function* examineHeap(limit = heapLimit()): Generator<Finding> {
 }
 
 /** The tracing SDK that NODE_OPTIONS loads into this process as into the engine's. Without one there is nothing to say. */
-export function* examineTracing(): Generator<Finding> {
-  const older = unreachableSdk()
+export async function* examineTracing(): Findings {
+  const older = await unreachableSdk()
   if (older !== undefined)
     yield warning(
       'tracing',
       `an OpenTelemetry SDK is registered that the engine cannot see: it uses version ${older} of @opentelemetry/api, the ` +
         "engine a newer one. Install one version of @opentelemetry/api for both, or an SDK that is as new as the engine's",
     )
-  else if (openTelemetry()) yield ok('tracing', 'an OpenTelemetry SDK is registered: the engine makes spans')
+  else if (await openTelemetry()) yield ok('tracing', 'an OpenTelemetry SDK is registered: the engine makes spans')
 }
 
 export function* examineSecrets({ signingKeys, encryptionKeys }: Config): Generator<Finding> {
