@@ -2,8 +2,8 @@
 
 import { STREAM_CHUNK_BYTES_MAX } from '@perdure/protocol'
 import { StreamAppendSchema } from '@perdure/protocol/schema'
-import { Compile } from 'typebox/compile'
 import { arrayElements, isDeeperThan, JSON_DEPTH_MAX, type JsonText, objectMember } from '../text/json-text.ts'
+import { compiledOnce } from '../text/schema/compiled-schema.ts'
 
 /** Chunks that a step appends to a stream. */
 export interface Append {
@@ -26,7 +26,7 @@ export interface Refusal {
   message: string
 }
 
-const append = Compile(StreamAppendSchema)
+const append = compiledOnce(StreamAppendSchema)
 /** The body and its list of chunks. */
 const ENVELOPE_DEPTH = 2
 
@@ -42,8 +42,8 @@ export function readAppend(
   }
   const { stepId, step, name, seq } = (parsed ?? {}) as Record<string, unknown>
   const refused = (refusal: Refusal) => ({ refusal, stepId, name, seq })
-  if (!append.Check(parsed)) {
-    const [fault] = append.Errors(parsed)
+  if (!append().Check(parsed)) {
+    const [fault] = append().Errors(parsed)
     return refused(invalid(`${fault?.instancePath.slice(1).replaceAll('/', '.') || 'the append'} ${fault?.message}`))
   }
   if (isDeeperThan(payload, JSON_DEPTH_MAX + ENVELOPE_DEPTH))

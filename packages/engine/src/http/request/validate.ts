@@ -13,8 +13,9 @@ export function validator<const Schema extends TSchema>(
   schema: Schema,
   whole = 'body',
 ): (value: unknown) => Static<Schema> {
-  const compiled = Compile(schema)
+  let compiled: ReturnType<typeof Compile<Schema>> | undefined
   return value => {
+    compiled ??= Compile(schema)
     if (compiled.Check(value)) return value as Static<Schema>
     const fault = value === undefined ? faultOfNothing(schema) : faultOf(schema, value, '')
     throw invalid(fault?.field || whole, fault?.problem ?? 'is invalid')

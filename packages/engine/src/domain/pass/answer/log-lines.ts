@@ -3,8 +3,8 @@
 
 import { LOG_INDEX_MAX, type LogLevel, ROOT_SCOPE, type RunnerLogLine } from '@perdure/protocol'
 import { RunnerLogLineSchema } from '@perdure/protocol/schema'
-import { Compile } from 'typebox/compile'
 import { arrayElements, type JsonText, objectMember } from '../../text/json-text.ts'
+import { compiledOnce } from '../../text/schema/compiled-schema.ts'
 
 /** A log line whose fields are kept as the text they came in. */
 export type PassLine = Omit<RunnerLogLine, 'fields'> & { fields?: JsonText }
@@ -22,7 +22,7 @@ interface UnreadLines {
   problem: string
 }
 
-const wellFormed = Compile(RunnerLogLineSchema)
+const wellFormed = compiledOnce(RunnerLogLineSchema)
 
 /** Names of the levels in the loggers of other languages. */
 const LEVELS: Readonly<Record<string, LogLevel>> = {
@@ -45,7 +45,7 @@ export function readLines(parsed: object | undefined, text: JsonText): PassLines
   const nextIndex = new Map<string, number>()
   let texts: JsonText[] | undefined
   for (const [i, one] of sent.entries()) {
-    const line = wellFormed.Check(one) ? one : repaired(one, nextIndex)
+    const line = wellFormed().Check(one) ? one : repaired(one, nextIndex)
     if (typeof line === 'string') {
       const { count, problem } = read.unread ?? { count: 0, problem: `/logs/${i} ${line}` }
       read.unread = { count: count + 1, problem }

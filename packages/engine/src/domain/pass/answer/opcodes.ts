@@ -4,8 +4,8 @@
 import type { Opcode } from '@perdure/protocol'
 import { OPCODES_MAX, OpcodeSchema } from '@perdure/protocol/schema'
 import Type from 'typebox'
-import { Compile } from 'typebox/compile'
 import { arrayElements, type JsonText, objectMember } from '../../text/json-text.ts'
+import { compiledOnce } from '../../text/schema/compiled-schema.ts'
 import type { MemberCheckedByStep, PassOpcode } from '../opcodes/opcode.ts'
 import { OPCODES } from '../opcodes/registry.ts'
 
@@ -21,7 +21,7 @@ const readers = new Map(OpcodeSchema.anyOf.map(branch => [branch.properties.op.c
 
 function reader({ properties }: Branch) {
   const lenient = Object.entries(CHECKED_BY_STEP).filter(([member]) => member in properties)
-  return Compile(Type.Object({ ...properties, ...Object.fromEntries(lenient) }))
+  return compiledOnce(Type.Object({ ...properties, ...Object.fromEntries(lenient) }))
 }
 
 /** The features that engine and runner have agreed on, as far as an answer shows them (docs/wire-protocol.md#features). */
@@ -81,7 +81,7 @@ const MEASURED = ['offsetMs', 'durationMs'] as const
 function problemOf(opcode: unknown): string | undefined {
   if (typeof opcode !== 'object' || opcode === null) return ' must be an object'
   const { op } = opcode as { op?: unknown }
-  const reader = readers.get(op as string)
+  const reader = readers.get(op as string)?.()
   if (!reader) return `/op must be one of ${[...readers.keys()].join(', ')}`
   if (reader.Check(opcode)) return undefined
   leaveOutNulls(opcode)

@@ -14,10 +14,10 @@ import {
   type StepError,
 } from '@perdure/protocol'
 import { AttributeChangesSchema, CheckpointSchema, GivenSchema, SentErrorSchema } from '@perdure/protocol/schema'
-import { Compile } from 'typebox/compile'
 import type { AttributeChanges } from '../../model/attributes.ts'
 import { isConnectUrl } from '../../model/connect-url.ts'
 import { isDeeperThan, JSON_DEPTH_MAX, type JsonText, objectMember, objectMembers } from '../../text/json-text.ts'
+import { compiledOnce } from '../../text/schema/compiled-schema.ts'
 import type { Given, PassOpcode } from '../opcodes/opcode.ts'
 import { type SentError, stepErrorOf } from '../opcodes/step-error.ts'
 import { type PassLines, readLines } from './log-lines.ts'
@@ -60,9 +60,9 @@ export type PassError = StepError & { code: 'handler_failed' | 'runner_unreachab
 /** The codes of run errors that a runner may give in a 4xx. */
 const CODES_OF_RUNNERS = ['step_failed', 'handler_failed', 'nondeterministic'] as const
 
-const checkpointSeq = Compile(CheckpointSchema.properties.seq)
-const attributeChanges = Compile(AttributeChangesSchema)
-const stepError = Compile(SentErrorSchema)
+const checkpointSeq = compiledOnce(CheckpointSchema.properties.seq)
+const attributeChanges = compiledOnce(AttributeChangesSchema)
+const stepError = compiledOnce(SentErrorSchema)
 
 const NOTHING: Negotiated = {
   stepPolicy: false,
@@ -137,7 +137,7 @@ export function readCheckpoint(payload: string, negotiated: Negotiated = NOTHING
   const invalid = (problem: string) => ({ seq: 0, reported: invalidResponse(problem, lines, 'checkpoint') })
   if (!parsed) return invalid('is not a JSON object')
   const { seq } = parsed as { seq?: unknown }
-  if (!checkpointSeq.Check(seq)) return invalid(`${NOT_ALLOWED}/seq must be an integer of at least 1`)
+  if (!checkpointSeq().Check(seq)) return invalid(`${NOT_ALLOWED}/seq must be an integer of at least 1`)
   const reported = readReported(parsed, payload, { lines, negotiated, what: 'checkpoint' })
   return { seq, reported, running: readRunning(parsed) }
 }
@@ -193,7 +193,10 @@ interface ReturnedBody {
 
 function readResult(body: JsonText, given: unknown): Pick<Extract<Outcome, { kind: 'returned' }>, 'data' | 'given'> {
   const data = objectMember(body, 'data')
-  return { ...(data === undefined ? {} : { data }), ...(given !== undefined && isGiven.Check(given) ? { given } : {}) }
+  return {
+    ...(data === undefined ? {} : { data }),
+    ...(given !== undefined && isGiven().Check(given) ? { given } : {}),
+  }
 }
 
 function isObject(value: unknown): value is object {
@@ -202,10 +205,10 @@ function isObject(value: unknown): value is object {
 
 function readNextInput(body: JsonText, { given }: { given?: unknown }): NextInput {
   const data = objectMember(objectMember(body, 'continueAs') as JsonText, 'data')
-  return { ...(data === undefined ? {} : { data }), ...(isGiven.Check(given) ? { given } : {}) }
+  return { ...(data === undefined ? {} : { data }), ...(isGiven().Check(given) ? { given } : {}) }
 }
 
-const isGiven = Compile(GivenSchema)
+const isGiven = compiledOnce(GivenSchema)
 
 function readReported(
   parsed: object,
@@ -228,7 +231,7 @@ function readReport(parsed: object, lines: Extras, negotiated: Negotiated): RunR
   if (!negotiated.attributes) return NO_REPORT
   if (progress !== null && lines.progress === undefined) return PROGRESS_FAULT
   if (attributes === null) return NO_REPORT
-  if (attributeChanges.Check(attributes)) return { attributes }
+  if (attributeChanges().Check(attributes)) return { attributes }
   return attributesFault(attributes)
 }
 
@@ -238,7 +241,7 @@ const KEY_WANTED = `1 to ${ATTRIBUTE_KEY_CHARS_MAX} letters, digits, _, . or -`
 const VALUE_WANTED = `a string of up to ${ATTRIBUTE_VALUE_CHARS_MAX} characters, a number up to 2^53 - 1 (a larger one as a string), a boolean, or null`
 
 function attributesFault(attributes: unknown): string {
-  const [first] = attributeChanges.Errors(attributes)
+  const [first] = attributeChanges().Errors(attributes)
   const { instancePath = '', keyword, message = 'has the wrong shape' } = first ?? {}
   const path = cutText(`/attributes${instancePath}`, PATH_CHARS_MAX)
   if (keyword === 'boolean') return `${path} must have a key of ${KEY_WANTED}`
@@ -293,7 +296,7 @@ function reasonOf(parsed: object | undefined): { code: NonNullable<RunError['cod
 /** The `error` object of a body, if it is one, with all that the runner sent. */
 function errorObject(parsed: object | undefined): (SentError & Record<string, unknown>) | undefined {
   const { error } = (parsed ?? {}) as { error?: unknown }
-  return stepError.Check(error) ? (error as SentError & Record<string, unknown>) : undefined
+  return stepError().Check(error) ? (error as SentError & Record<string, unknown>) : undefined
 }
 
 /** The error in a 4xx or 5xx body of a runner. */

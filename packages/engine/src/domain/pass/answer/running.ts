@@ -3,7 +3,7 @@
 
 import { RUNNING_STEPS_MAX } from '@perdure/protocol'
 import { RunningStepSchema } from '@perdure/protocol/schema'
-import { Compile } from 'typebox/compile'
+import { compiledOnce } from '../../text/schema/compiled-schema.ts'
 
 /** A step whose callback began `startedMs` before the message was sent. */
 export interface ReportedRunning {
@@ -12,12 +12,12 @@ export interface ReportedRunning {
   startedMs: number
 }
 
-const wellFormed = Compile(RunningStepSchema)
+const wellFormed = compiledOnce(RunningStepSchema)
 
 /** Undefined if the message has no list of running steps. */
 export function readRunning(parsed: object | undefined): ReportedRunning[] | undefined {
   const { running } = (parsed ?? {}) as { running?: unknown }
   if (!Array.isArray(running)) return undefined
-  const read = running.slice(0, RUNNING_STEPS_MAX).filter(one => wellFormed.Check(one)) as ReportedRunning[]
+  const read = running.slice(0, RUNNING_STEPS_MAX).filter(one => wellFormed().Check(one)) as ReportedRunning[]
   return read.map(({ id, name, startedMs }) => ({ id, name, startedMs }))
 }

@@ -4,10 +4,10 @@
 import type { StepError } from '@perdure/protocol'
 import { NAME_CHARS_MAX } from '@perdure/protocol'
 import { SendEventSchema } from '@perdure/protocol/schema'
-import { Compile } from 'typebox/compile'
 import { ENGINE_EVENT_FAULT, hasForbiddenCharacters, isBlank, isEngineEvent } from '../../text/name.ts'
+import { compiledOnce } from '../../text/schema/compiled-schema.ts'
 
-const boundedName = Compile(SendEventSchema.properties.name)
+const boundedName = compiledOnce(SendEventSchema.properties.name)
 
 const EVENT_NAME_ERROR: StepError = {
   name: 'EventNameError',
@@ -18,6 +18,6 @@ const ENGINE_EVENT_ERROR: StepError = { name: 'EventNameError', message: `eventN
 
 /** The name of the event of a step, or the error of the step if it cannot name such an event. */
 export function readEventName(name: unknown): string | StepError {
-  if (!boundedName.Check(name) || isBlank(name) || hasForbiddenCharacters(name)) return EVENT_NAME_ERROR
+  if (!boundedName().Check(name) || isBlank(name) || hasForbiddenCharacters(name)) return EVENT_NAME_ERROR
   return isEngineEvent(name) ? ENGINE_EVENT_ERROR : name
 }

@@ -3,18 +3,18 @@
 
 import { type StepError, URL_CHARS_MAX } from '@perdure/protocol'
 import Type from 'typebox'
-import { Compile } from 'typebox/compile'
 import { newDelivery } from '../../model/delivery.ts'
 import { stepLineKey } from '../../model/log-line.ts'
 import type { Draft } from '../../run/draft.ts'
 import { derivedId } from '../../text/ids.ts'
 import { hasForbiddenCharacters } from '../../text/name.ts'
+import { compiledOnce } from '../../text/schema/compiled-schema.ts'
 import { runTraceparent } from '../../text/traceparent.ts'
 import type { OpcodeRules, PassOpcodeOf } from './opcode.ts'
 import { recordFailed, recordSucceeded } from './record.ts'
 
 // Counts characters as every other bound of the interface does.
-const boundedUrl = Compile(Type.String({ maxLength: URL_CHARS_MAX }))
+const boundedUrl = compiledOnce(Type.String({ maxLength: URL_CHARS_MAX }))
 
 const WEBHOOK_URL_ERROR: StepError = {
   name: 'WebhookUrlError',
@@ -58,7 +58,7 @@ function warnOfRefusal(draft: Draft, { id, name }: PassOpcodeOf<'Webhook'>, url:
 
 /** A URL with credentials is refused: everybody who reads the delivery would see them. */
 function isWebhookUrl(url: unknown): url is string {
-  if (!boundedUrl.Check(url) || hasForbiddenCharacters(url) || !URL.canParse(url)) return false
+  if (!boundedUrl().Check(url) || hasForbiddenCharacters(url) || !URL.canParse(url)) return false
   const { protocol, username, password } = new URL(url)
   return (protocol === 'http:' || protocol === 'https:') && username === '' && password === ''
 }
