@@ -40,7 +40,13 @@ const FOREVER = 'public, max-age=31536000, immutable'
 export function consoleRoutes(app: FastifyInstance, { deps }: HttpContext): void {
   if (!deps.console) return
   const { files, prefix } = deps.console
-  const [openPage, keyedPage] = [pageOf(deps.console, true), pageOf(deps.console, false)]
+  const { console } = deps
+  const pages = new Map<boolean, ConsoleFile>()
+  const page = (isOpen: boolean): ConsoleFile => {
+    const made = pages.get(isOpen) ?? pageOf(console, isOpen)
+    pages.set(isOpen, made)
+    return made
+  }
   const home = `${prefix}/console/`
   const onRequest = (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void) => {
     done(deps.keys.open ? refusalOf(request.headers.host) : undefined)
@@ -51,7 +57,7 @@ export function consoleRoutes(app: FastifyInstance, { deps }: HttpContext): void
     return send(request, reply.header('cache-control', FOREVER), file)
   })
   app.get('/console/*', { onRequest }, async (request, reply) =>
-    send(request, reply.header('cache-control', 'no-cache'), deps.keys.open ? openPage : keyedPage),
+    send(request, reply.header('cache-control', 'no-cache'), page(deps.keys.open)),
   )
   app.get('/console', { onRequest }, async (_request, reply) => reply.redirect(home, 308))
   app.get('/', { onRequest }, async (request, reply) => {
@@ -69,7 +75,7 @@ function refusalOf(host: string | undefined): Error | undefined {
   }
 }
 
-/** The page, which says where the engine is, and what of it the console has to know before its first request. */
+/** The page, made and compressed at its first request. It says where the engine is, and what of it the console has to know before its first request. */
 function pageOf(
   { files, prefix, hidesPayloads }: NonNullable<HttpContext['deps']['console']>,
   isOpen: boolean,
