@@ -121,6 +121,7 @@ function newFastify({ deps, limits }: HttpContext): FastifyInstance {
   return Fastify({
     // authorize.ts logs instead: fastify would create a child logger for each request.
     logger: false,
+    schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
     // No plugin loads asynchronously, so a start that takes long on a busy machine is no fault.
     pluginTimeout: 0,
     bodyLimit: limits.bodyMax,
@@ -145,6 +146,11 @@ function newFastify({ deps, limits }: HttpContext): FastifyInstance {
     },
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, newRequestId()),
   })
+}
+
+/** Routes have no schema of fastify, since validate.ts checks bodies. To load fastify's compilers would take 60 ms. */
+function noCompiler(): never {
+  throw new Error('a route has a schema of fastify')
 }
 
 /** Ids of requests: `req_`, a random prefix of this process, and a counter. */
