@@ -13,6 +13,18 @@ export interface Program {
   plugins?: readonly { name: string }[]
 }
 
+const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+
+/** Escapes the few characters of the output that are not ASCII: Node then decodes it in half the time. */
+const ascii = {
+  name: 'perdure-ascii',
+  generateBundle(_options: unknown, bundle: Record<string, { type: string; code?: string }>): void {
+    for (const file of Object.values(bundle)) {
+      if (file.type === 'chunk') file.code = file.code?.replace(/[\u0080-\uffff]/g, escaped)
+    }
+  },
+}
+
 /** The configuration that bundles a program into `dist/bundle`, with the licences of what is in it. */
 export function program({ home, entry, neverBundle, plugins = [] }: Program): UserConfig {
   return {
@@ -30,7 +42,7 @@ export function program({ home, entry, neverBundle, plugins = [] }: Program): Us
     report: false,
     logLevel: 'error',
     outputOptions: { comments: false },
-    plugins: [thirdPartyNotices, ...plugins],
+    plugins: [thirdPartyNotices, ascii, ...plugins],
     checks: { pluginTimings: false },
     deps: { alwaysBundle: [/.*/], neverBundle: [...neverBundle] },
   }
