@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { expect, test } from 'vitest'
-import { programFor } from './main.ts'
+import { programFor } from './program.ts'
 import { ran } from './ran.testkit.ts'
 
 function paths(command: Command, path: string[] = []): string[][] {

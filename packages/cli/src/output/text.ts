@@ -61,3 +61,6 @@ export function cut(text: string, width: number): string {
   }
   return `${kept}…`
 }
+
+/** The text without API keys, which may be typed in place of ids. */
+export const withoutKeys = (text: string) => text.replace(/pdk_[\w-]+/g, 'pdk_[REDACTED]')
