@@ -1,7 +1,7 @@
 // Runs command lines of `perdure` one after the other in one process, so that tests need not start a process for each.
 // Every command line has its own environment, output and exit code. `CommandHost` starts it.
 
-import { main } from '../../../packages/cli/dist/main.js'
+import { main } from '../../../packages/cli/dist/bundle/main.js'
 
 let last = Promise.resolve()
 process.on('message', ({ id, args, env }) => {
