@@ -6,7 +6,8 @@ import { operations } from '@perdure/protocol/operations'
 import { EngineError, invalid } from '../../domain/model/errors.ts'
 import { checkCharacters, checkName, checkUrl, validator } from './validate.ts'
 
-const checkShape = validator(operations.register.body.schema)
+// Runners register as soon as an engine listens.
+const checkShape = validator(operations.register.body.schema, 'body', { atStart: true })
 
 /** Optional fields about the runner; each may be empty. */
 const METADATA = ['runtime', 'language', 'version', 'framework', 'sdkName', 'region', 'keyFingerprint'] as const

@@ -8,12 +8,16 @@ import { invalid } from '../../domain/model/errors.ts'
 import { ENGINE_EVENT_FAULT, hasForbiddenCharacters, isBlank, isEngineEvent } from '../../domain/text/name.ts'
 import { TIMESTAMP_WANTED } from './timestamp.ts'
 
-/** A function that returns its argument as the schema's type, or throws. `whole` names the argument itself in errors. */
+/**
+ * A function that returns its argument as the schema's type, or throws. `whole` names the argument itself in errors. The schema is
+ * compiled for the first argument, or with `atStart` right away.
+ */
 export function validator<const Schema extends TSchema>(
   schema: Schema,
   whole = 'body',
+  { atStart = false } = {},
 ): (value: unknown) => Static<Schema> {
-  let compiled: ReturnType<typeof Compile<Schema>> | undefined
+  let compiled: ReturnType<typeof Compile<Schema>> | undefined = atStart ? Compile(schema) : undefined
   return value => {
     compiled ??= Compile(schema)
     if (compiled.Check(value)) return value as Static<Schema>
