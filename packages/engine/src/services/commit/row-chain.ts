@@ -24,9 +24,13 @@ export class RowChain implements RowLookup {
   }
 
   /** Makes the unit durable. From the call until it fails, decisions rest on the rows that it writes. */
-  async commit(unit: Unit, commit: (unit: Unit) => Promise<void>): Promise<void> {
+  commit(unit: Unit, commit: (unit: Unit) => Promise<void>): Promise<void> {
     const ids = unit.guards.flatMap(guard => (guard.type === 'flow' ? guard.id : []))
-    if (ids.length > 0) this.#add(unit, ids)
+    return ids.length === 0 ? commit(unit) : this.#link(unit, ids, commit)
+  }
+
+  async #link(unit: Unit, ids: readonly string[], commit: (unit: Unit) => Promise<void>): Promise<void> {
+    this.#add(unit, ids)
     try {
       await commit(unit)
     } catch (error) {
