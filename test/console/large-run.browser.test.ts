@@ -33,8 +33,14 @@ async function runOf(count: number): Promise<string> {
 const pageOf = (runId: string, query = '') => `${url}/console/n/default/runs/${runId}${query}`
 const [large, small] = [await runOf(10_000), await runOf(200)]
 
-test('the first steps are shown while the others are read, in six answers without results', async () => {
+test('its first steps are shown while the others are read without results, and its failed steps are found by key', async () => {
   const page = await openPage(url)
+  await readInParts(page)
+  await findFailedSteps(page)
+})
+
+/** Opens the page: the first steps come before the others, in six answers. */
+async function readInParts(page: Page): Promise<void> {
   const asked: URLSearchParams[] = []
   let release = () => {}
   const released = new Promise<void>(resolve => {
@@ -58,12 +64,10 @@ test('the first steps are shown while the others are read, in six answers withou
   ])
   // Frames of a run that ended a moment ago renew its last page, which is all that may have changed.
   for (const query of asked.slice(6)) expect(query.toString()).toBe(asked[5]?.toString())
-})
+}
 
-test('its failed steps are found by key, a step is read when it is selected, and the zoom finds its bar', async () => {
-  const page = await openPage(url)
-  await page.goto(pageOf(large))
-  await page.getByRole('row', { name: /10000 steps/ }).waitFor()
+/** A failed step is read when it is selected, and the zoom finds its bar. */
+async function findFailedSteps(page: Page): Promise<void> {
   const results: string[] = []
   page.on('request', request => {
     if (/\/steps\/[^?]+$/.test(request.url())) results.push(request.url())
@@ -91,7 +95,7 @@ test('its failed steps are found by key, a step is read when it is selected, and
   expect(await page.locator('[aria-selected=true] [data-kind=failed]').count()).toBe(1)
   await page.keyboard.press('0')
   await page.getByRole('button', { name: 'Zoom out' }).waitFor({ state: 'detached' })
-})
+}
 
 /** Runs in the page: scrolls the timeline and turns the wheel with the control key, a frame after each. */
 const SCROLL_AND_ZOOM = `(async () => {
