@@ -56,15 +56,17 @@ export class KnownRows implements RowLookup {
     return this.get(id) !== undefined
   }
 
-  /** The row if it was read: since the decision began, as nothing is read before. */
+  /** The row if this decision has read it: then it has changed since the caller knew it. */
   read(id: string): FlowRow | null | undefined {
     return this.#read.get(id)
   }
 
+  /** The same rows and one more that was read. */
   withRead(id: string, row: FlowRow | null): KnownRows {
     return new KnownRows(new Map(this.#read).set(id, row), this.#before)
   }
 
+  /** The same rows behind a look-up that comes first. */
   behind(lookup: RowLookup): KnownRows {
     return new KnownRows(this.#read, [lookup, ...this.#before])
   }
