@@ -53,14 +53,23 @@ testHistories({
   planted: PLANTED,
 })
 
+type Attempt = Pick<Step, 'runId' | 'name' | 'attempt'>
+
 /** The amount that an attempt spends: the same whenever it is executed. */
 const amountOf = (step: string, attempt: number) => ((step.charCodeAt(1) * 7 + attempt * 3) % 9) / 2
+
+/** Whether the run had ended when the answer came: its steps are not stored, and what they spent counts for ten seconds. */
+const isLate = ({ runId, name, attempt }: Attempt, { tree, steps }: { tree: Run[]; steps: Step[] }) =>
+  tree.some(({ id, status }) => id === runId && isTerminal(status)) &&
+  !steps.some(step => step.runId === runId && step.name === name && step.attempt >= attempt)
 
 class Trees extends RandomHistory {
   /** The limits that a caller has set without an answer, by the root. */
   readonly #unanswered = new Map<string, number>()
   /** The steps that a pass has reported by checkpoints. */
   readonly #reported = new Map<WaitingPass, string[]>()
+  /** The attempts that passes have answered with, each time they did. */
+  readonly #executed: Attempt[] = []
   #runs: Run[] = []
   #steps: Step[] = []
 
@@ -139,6 +148,7 @@ class Trees extends RandomHistory {
     if (name === undefined) return undefined
     const known = this.#steps.find(step => step.runId === runId && step.name === name)
     const attempt = (known?.attempt ?? 0) + 1
+    this.#executed.push({ runId, name, attempt })
     const spent = { usd: amountOf(name, attempt) }
     const end = this.rng.chance(0.3) ? { error: { message: 'no' } } : { data: name }
     return { op: 'StepRun', id: name, name, spent, ...end }
@@ -206,7 +216,13 @@ class Trees extends RandomHistory {
       for (let n = 1; op === 'StepRun' && n <= attempt; n++) usd += amountOf(name, n)
     const lines = await this.engine.store.budgets([root])
     const spent = Object.fromEntries(lines.map(({ name, whole, billionths }) => [name, whole + billionths / 1e9]))
-    expect(spent, `what tree ${root} spent`).toEqual({ usd, steps: steps.length, runs: tree.length })
+    const late = this.#executed.filter(attempt => isLate(attempt, { tree, steps }))
+    const sums = late.reduce(
+      (sums, { name, attempt }) => sums.flatMap(sum => [sum, sum + amountOf(name, attempt)]),
+      [usd],
+    )
+    expect(sums, `what tree ${root} spent`).toContain(spent.usd)
+    expect(spent, `what tree ${root} spent`).toEqual({ usd: spent.usd, steps: steps.length, runs: tree.length })
     this.note('attempts')
     if (tree.length > 1) this.note('children')
   }
