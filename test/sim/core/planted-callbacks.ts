@@ -21,7 +21,7 @@ export const PLANTED_IN_CALLBACKS: readonly PlantedBug[] = [
         const id = earlyCallbacksId(pass.draft.run)
         const row = pass.assumptions.flow.get(id)
         if (row) pass.draft.changes.push({ type: 'flow.deleted', id })
-        if (row) pass.assumptions.flow = pass.assumptions.flow.behind(new Map([[id, { ...row, state: '{}' }]]))
+        if (row) pass.assumptions.flow = new Map(pass.assumptions.flow).set(id, { ...row, state: '{}' })
         return draft(pass, opcode, known)
       }),
   },

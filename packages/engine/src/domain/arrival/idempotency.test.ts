@@ -2,7 +2,6 @@
 
 import { describe, expect, it } from 'vitest'
 import { type FlowRow, flowRowId } from '../model/flow-row.ts'
-import { KnownRows } from '../run/assumptions.ts'
 import { arrives, changesOf, under } from '../testkit/arrivals.testkit.ts'
 import { HOUR, NOW } from '../testkit/nouns.testkit.ts'
 
@@ -11,7 +10,7 @@ const of = { namespace: 'default', app: 'shop', workflow: 'order', policy: 'idem
 const id = flowRowId(of)
 const claimed = (expiresAt: number): FlowRow => ({ ...of, id, version: 7, expiresAt, state: '{}' })
 const arrive = (row: FlowRow | null | undefined, workflow = once) =>
-  arrives({ id: 'a' }, { flow: new KnownRows(row === undefined ? undefined : new Map([[id, row]])) }, [workflow])
+  arrives({ id: 'a' }, { flow: new Map(row === undefined ? [] : [[id, row]]) }, [workflow])
 
 describe('the first event with a key', () => {
   it('starts its run and claims the key, guarded by there being no claim', () => {

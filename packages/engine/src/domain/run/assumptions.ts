@@ -25,53 +25,6 @@ export interface Watches {
   isWhole?: true
 }
 
-/** Shared by all decisions that need nothing else, which nearly all do. */
-const NOTHING: ReadonlyMap<string, never> = new Map<string, never>()
-
-/** A flow-control row by its id: null if it does not exist, undefined if it is not known. */
-export interface RowLookup {
-  get(id: string): FlowRow | null | undefined
-}
-
-/** The flow-control rows that a decision knows. */
-export class KnownRows implements RowLookup {
-  readonly #read: ReadonlyMap<string, FlowRow | null>
-  readonly #before: readonly RowLookup[]
-
-  /** Rows that were read, and look-ups that come before them. */
-  constructor(read: ReadonlyMap<string, FlowRow | null> = NOTHING, before: readonly RowLookup[] = []) {
-    this.#read = read
-    this.#before = before
-  }
-
-  get(id: string): FlowRow | null | undefined {
-    for (const lookup of this.#before) {
-      const row = lookup.get(id)
-      if (row !== undefined) return row
-    }
-    return this.#read.get(id)
-  }
-
-  has(id: string): boolean {
-    return this.get(id) !== undefined
-  }
-
-  /** The row if this decision has read it: then it has changed since the caller knew it. */
-  read(id: string): FlowRow | null | undefined {
-    return this.#read.get(id)
-  }
-
-  /** The same rows and one more that was read. */
-  withRead(id: string, row: FlowRow | null): KnownRows {
-    return new KnownRows(new Map(this.#read).set(id, row), this.#before)
-  }
-
-  /** The same rows behind a look-up that comes first. */
-  behind(lookup: RowLookup): KnownRows {
-    return new KnownRows(this.#read, [lookup, ...this.#before])
-  }
-}
-
 export interface Assumptions {
   /** By event name: its waits, or those without a match if `paths` has the name. A missing name is assumed to have none. */
   waiters: ReadonlyMap<string, readonly Waiter[]>
@@ -83,8 +36,8 @@ export interface Assumptions {
   matchedWatchers: ReadonlyMap<string, Watches>
   /** By event name: events since the run was created, oldest first, up to log position `after`; `run`: none were found. */
   events: ReadonlyMap<string, { events: readonly LoggedEvent[]; after: number | 'run' }>
-  /** Flow-control rows. One that is not known is assumed not to exist. */
-  flow: KnownRows
+  /** Flow-control rows by id. A missing one is assumed not to exist; `null` was read and does not exist. */
+  flow: ReadonlyMap<string, FlowRow | null>
   /** By event name: the watches, or those without a match unless `isWhole`. A missing name is assumed to have none. */
   watchers: ReadonlyMap<string, Watches>
   /** By `liveKey`: ids of the live runs that share the key. A missing key is assumed to have none. */
@@ -117,7 +70,8 @@ export function dedupeName({ app, dedupeId }: { app: string; dedupeId: string })
   return JSON.stringify([app, dedupeId])
 }
 
-const NO_ROWS = new KnownRows()
+/** Shared by all decisions that need nothing else, which nearly all do. */
+const NOTHING: ReadonlyMap<string, never> = new Map<string, never>()
 
 const NONE: ReadonlySet<never> = new Set<never>()
 
@@ -129,7 +83,7 @@ export function noAssumptions(): Assumptions {
     matchedWaiters: NOTHING,
     matchedWatchers: NOTHING,
     events: NOTHING,
-    flow: NO_ROWS,
+    flow: NOTHING,
     watchers: NOTHING,
     live: NOTHING,
     dedupes: NOTHING,
@@ -157,7 +111,7 @@ export function registeredGuards({ isCatalogFresh }: Assumptions, workflow: Work
 
 /** Assumptions that include the flow-control rows that the decision itself has written. */
 export interface OwnAssumptions extends Assumptions {
-  /** The rows that the decision has written, which `flow` has, too. */
+  /** The same map as `flow`, once the decision has written a row. */
   written?: Map<string, FlowRow | null>
 }
 
@@ -180,11 +134,11 @@ export function noteWritten(assumptions: OwnAssumptions, changes: readonly Chang
   }
 }
 
-/** The rows that the decision has written, before all others; made at its first write. */
+/** The decision's own copy of the map, made at its first write. */
 function writtenBy(assumptions: OwnAssumptions): Map<string, FlowRow | null> {
   if (!assumptions.written) {
-    assumptions.written = new Map()
-    assumptions.flow = assumptions.flow.behind(assumptions.written)
+    assumptions.written = new Map(assumptions.flow)
+    assumptions.flow = assumptions.written
   }
   return assumptions.written
 }

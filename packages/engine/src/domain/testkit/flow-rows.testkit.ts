@@ -9,7 +9,7 @@ import type { Unit } from '../model/change.ts'
 import type { Triggered } from '../model/event.ts'
 import type { FlowRow } from '../model/flow-row.ts'
 import type { Run } from '../model/run.ts'
-import { KnownRows, noAssumptions } from '../run/assumptions.ts'
+import { noAssumptions } from '../run/assumptions.ts'
 import { frozen } from './frozen.testkit.ts'
 import { event, NOW } from './nouns.testkit.ts'
 
@@ -28,7 +28,7 @@ export class FlowRows {
   }
 
   get assumptions() {
-    return { ...noAssumptions(), flow: new KnownRows(new Map(this.rows)) }
+    return { ...noAssumptions(), flow: new Map(this.rows) }
   }
 
   commit({ guards, changes }: Unit): void {

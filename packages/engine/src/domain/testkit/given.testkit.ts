@@ -15,7 +15,7 @@ import { begin, giveBack, holdForRunner } from '../pass/begin.ts'
 import { acknowledge, checkpoint } from '../pass/checkpoint.ts'
 import type { PassContext, RunnerKnowledge } from '../pass/opcodes/context.ts'
 import type { Route } from '../pass/routing.ts'
-import { type Assumptions, KnownRows, noAssumptions } from '../run/assumptions.ts'
+import { type Assumptions, noAssumptions } from '../run/assumptions.ts'
 import { cancel, pause, resume } from '../run/control.ts'
 import { RunState } from '../run/state.ts'
 import { frozen } from './frozen.testkit.ts'
@@ -118,7 +118,7 @@ export class Given {
 
   /** The store has the row of callbacks that came before the run waited for them. */
   early(row: FlowRow): Given {
-    return this.#in({ assumptions: { ...this.#world.assumptions, flow: new KnownRows(new Map([[row.id, row]])) } })
+    return this.#in({ assumptions: { ...this.#world.assumptions, flow: new Map([[row.id, row]]) } })
   }
 
   /** These steps wait for an event name, oldest first. */

@@ -13,8 +13,8 @@ import type { Limiter } from '../../ports/limiter.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { JoinedReads } from '../support/joined-reads.ts'
+import { KeyMutex } from '../support/key-mutex.ts'
 import { readMatched, readWaiters, readWatchers } from './read-waits.ts'
-import { ChainedRows, RowChain } from './row-chain.ts'
 import { decideInTurns } from './turns.ts'
 
 /** Lost races in a row before giving up: far more than contention causes, so reaching it is a defect. */
@@ -48,60 +48,44 @@ export interface DecideAndCommit<D> {
 
 /** The decision that was made durable, or undefined if `decide` or `onStale` ended it. */
 export async function decideAndCommit<D>(options: DecideAndCommit<D>): Promise<D | undefined> {
-  const { store, catalog, questions, mayAsk, unit, commit, onStale } = options
-  const chain = chainOf(store)
-  const chained = new ChainedRows(chain)
+  const { store, namespace, catalog, decide, questions, mayAsk, unit, commit, onStale } = options
   const assumptions = noAssumptions()
-  assumptions.flow = assumptions.flow.behind(chained)
-  const decideNow = decider(options, assumptions)
-  for (let races = 0; races < RACES_MAX; races++) {
-    let decision: D | undefined
-    try {
-      const decided = decideNow()
-      // Without a turn of the event loop in between, the next decision finds what this one writes.
-      decision = decided instanceof Promise ? await decided : decided
-    } catch (error) {
-      if (chained.turnOff()) continue
-      throw error
+  const evaluations = namespace === undefined ? undefined : new Evaluations()
+  // At most one mutex is held at a time, so that no two callers can wait for each other.
+  let releaseRow = () => {}
+  try {
+    for (let races = 0; races < RACES_MAX; races++) {
+      const decision = await (namespace === undefined
+        ? decide(assumptions)
+        : decideInTurns(namespace, () => decide(assumptions), evaluations))
+      if (decision === undefined) return undefined
+      assumptions.now = undefined
+      const open = questions?.(decision) ?? []
+      if (open.length > 0) {
+        const may = mayAsk ? await mayAsk() : true
+        if (may === 'again') continue
+        if (!may) return undefined
+        for (const question of open) await answerQuestion(question, assumptions, options)
+        continue
+      }
+      const made = unit(decision)
+      try {
+        await (commit ? commit(made) : store.commit(made))
+        return decision
+      } catch (error) {
+        if (!(error instanceof StaleError)) throw error
+        const { guard } = error
+        releaseRow()
+        if (guard.type === 'flow') releaseRow = await rowMutexOf(store).acquire(guard.id)
+        if (catalog && CATALOG_GUARDS.has(guard.type)) assumptions.isCatalogFresh = await catalog.refresh()
+        else if (!(await refreshAssumption(store, assumptions, guard)) && !(await onStale(guard))) return undefined
+        await refreshAlike(store, assumptions, made.guards, guard)
+      }
     }
-    if (decision === undefined) {
-      // Nothing guards this answer, so it must not rest on what may fail.
-      if (chained.turnOff()) continue
-      return undefined
-    }
-    assumptions.now = undefined
-    const open = questions?.(decision) ?? []
-    if (open.length > 0) {
-      const may = mayAsk ? await mayAsk() : true
-      if (may === 'again') continue
-      if (!may) return undefined
-      for (const question of open) await answerQuestion(question, assumptions, options)
-      continue
-    }
-    const made = unit(decision)
-    try {
-      await chain.commit(made, commit ?? (one => store.commit(one)))
-      return decision
-    } catch (error) {
-      if (!(error instanceof StaleError)) throw error
-      const { guard } = error
-      if (catalog && CATALOG_GUARDS.has(guard.type)) assumptions.isCatalogFresh = await catalog.refresh()
-      else if (!(await refreshAssumption(store, assumptions, guard)) && !(await onStale(guard))) return undefined
-      await refreshAlike(store, assumptions, made.guards, guard)
-    }
+  } finally {
+    releaseRow()
   }
   throw new Error(`Lost ${RACES_MAX} races in a row.`)
-}
-
-/** `decide` as it is called: a decision that evaluates expressions shares the event loop with others. */
-function decider<D>(
-  { namespace, decide }: DecideAndCommit<D>,
-  assumptions: Assumptions,
-): () => D | undefined | Promise<D | undefined> {
-  if (namespace === undefined) return () => decide(assumptions)
-  const evaluations = new Evaluations()
-  const decideAtOnce = () => decide(assumptions) as D | undefined
-  return () => decideInTurns(namespace, decideAtOnce, evaluations)
 }
 
 /** One for all services on a store. */
@@ -114,7 +98,8 @@ function perStore<T>(create: () => T): (store: Store) => T {
   }
 }
 
-const chainOf = perStore(() => new RowChain())
+/** By the id of a flow-control row. */
+const rowMutexOf = perStore(() => new KeyMutex())
 const newestReadsOf = perStore(() => new JoinedReads<Run | null>())
 
 /**
@@ -137,7 +122,7 @@ function isUnread(assumptions: Assumptions, guard: Guard): boolean {
     case 'watchers':
       return !assumptions[guard.type].has(guard.eventName)
     case 'flow':
-      return assumptions.flow.read(guard.id) === undefined
+      return !assumptions.flow.has(guard.id)
     case 'live':
     case 'started':
     case 'unended':
@@ -226,7 +211,7 @@ export async function answerQuestion(
 ): Promise<void> {
   if (question.type === 'flow') {
     const row = (await store.flowRow(question.id)) ?? null
-    assumptions.flow = assumptions.flow.withRead(question.id, row)
+    assumptions.flow = new Map(assumptions.flow).set(question.id, row)
   } else if (question.type === 'matched') {
     await readMatched(store, assumptions, question)
   } else if (question.type === 'run') {

@@ -44,9 +44,8 @@ export class Buffers {
       catalog,
       decide: assumptions => {
         // An event or the timers lane may have changed or deleted the row since it was read.
-        const known = assumptions.flow.get(id)
-        if (known === null) throw notFound()
-        const row = known ?? found
+        const row = assumptions.flow.has(id) ? assumptions.flow.get(id) : found
+        if (!row) throw notFound()
         const view = catalog.view(namespace)
         const workflow = view.workflow(row.app, row.workflow)
         if (!workflow) throw new EngineError('conflict', 'the workflow of the buffer is not registered')

@@ -204,7 +204,7 @@ export class Ingest {
         catalog,
         decide: assumptions => {
           refuse?.()
-          const read = due && assumptions.flow.read(due.row.id)
+          const read = due && assumptions.flow.get(due.row.id)
           // A buffer that is open makes the first decision stale, and then the row of the event is read, too.
           if (read !== undefined && read?.version !== due?.row.version) {
             row = due?.arrivesAnyway && (read ?? undefined)

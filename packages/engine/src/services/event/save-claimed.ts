@@ -14,7 +14,7 @@ export async function saveClaimed(
   const unit: Unit = { guards: [{ type: 'flow', id, version }], changes: [{ type: 'flow.saved', row: saved }] }
   const committed = await decideAndCommit<Unit>({
     store,
-    decide: assumptions => (assumptions.flow.read(id) === undefined ? unit : undefined),
+    decide: assumptions => (assumptions.flow.has(id) ? undefined : unit),
     unit: unit => unit,
     onStale: () => false,
   })

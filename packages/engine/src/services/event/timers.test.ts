@@ -9,7 +9,7 @@ import { scheduleChanges } from '../../domain/arrival/schedules.ts'
 import type { Change, Unit } from '../../domain/model/change.ts'
 import { StaleError } from '../../domain/model/errors.ts'
 import { type FlowRow, flowRowId } from '../../domain/model/flow-row.ts'
-import { KnownRows, noAssumptions } from '../../domain/run/assumptions.ts'
+import { noAssumptions } from '../../domain/run/assumptions.ts'
 import { event, HOUR, MINUTE, NOW, workflow } from '../../domain/testkit/nouns.testkit.ts'
 import { Catalog } from '../catalog/catalog.ts'
 import { Announcer } from '../commit/announce.ts'
@@ -61,7 +61,7 @@ async function setUp() {
   }
   /** The unit of an event that joins the buffer as it is now. */
   const decide = async (eventId: string): Promise<Unit> => {
-    const flow = new KnownRows(new Map([[BUFFER, (await store.flowRow(BUFFER)) ?? null]]))
+    const flow = new Map([[BUFFER, (await store.flowRow(BUFFER)) ?? null]])
     const posted = event(eventId, 'save', { receivedAt: clock.time })
     const known = { ...noAssumptions(), flow }
     return fanout({ event: posted, catalog: catalog.view('default'), assumptions: known, report })

@@ -71,9 +71,8 @@ export class Timers implements Stoppable {
       catalog,
       decide: assumptions => {
         // An event or a registration may have changed or deleted the row since it was claimed.
-        const known = assumptions.flow.get(id)
-        if (known === null) return undefined
-        const row = known ?? claimed
+        const row = assumptions.flow.has(id) ? assumptions.flow.get(id) : claimed
+        if (!row) return undefined
         const view = catalog.view(namespace)
         const registered = view.workflow(app, workflow)
         const { suspended } = view

@@ -151,8 +151,7 @@ export class BulkSlices {
       store,
       namespace: row.namespace,
       decide: assumptions => {
-        const read = assumptions.flow.read(row.id)
-        if (read !== undefined && read?.version !== row.version) return undefined
+        if (assumptions.flow.has(row.id) && assumptions.flow.get(row.id)?.version !== row.version) return undefined
         return step.decide(assumptions)
       },
       questions: ({ questions = [] }) => questions,

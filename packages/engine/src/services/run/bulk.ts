@@ -162,7 +162,7 @@ export class Bulk {
     const stopped = await decideAndCommit<Unit & { row: FlowRow }>({
       store,
       decide: async assumptions => {
-        if (assumptions.flow.read(row.id) !== undefined) row = await this.#row(namespace, bulkId)
+        if (assumptions.flow.has(row.id)) row = await this.#row(namespace, bulkId)
         const job = bulkJob(row)
         if (job.status !== 'running') return undefined
         const ended = bulkRow({ ...job, status: 'stopped', finishedAt: clock.now() }, row.version + 1, undefined)

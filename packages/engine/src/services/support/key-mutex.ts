@@ -1,5 +1,5 @@
-// A mutex for each key: callers with the same key go one after the other. Used for the starts of a throttle (services/pass), for runs with a key
-// (services/run/start) and for the deletion of a workflow.
+// A mutex for each key. Callers that lost a race over one row take it before they try again: n rivals one after the other
+// need n commits, n at once need n². Used by services/commit/decide-and-commit, and by services/pass for the starts of a throttle.
 
 export class KeyMutex {
   /** By key: resolves when the last caller has released it. */
