@@ -12,7 +12,7 @@ export async function call(method: 'GET' | 'POST', path: string, body?: unknown)
   return answer
 }
 
-/** Explains to the user why there is no answer. When the engine refuses a read, the error has the HTTP status. */
+/** The text that the page shows for an error. The error of a refused read has the HTTP status. */
 export function explain(error: Error): string {
   const { status } = error as { status?: number }
   if (status === 401) return 'The access to this answer has ended or is not valid.'

@@ -1,5 +1,5 @@
-// A queue in which keys take turns, for example namespaces: the key whose last turn was longest ago is next. Used wherever what
-// one namespace has waiting must not delay the others: posts, scans, and decisions that evaluate expressions.
+// A queue in which keys take turns, for example namespaces: the key whose last turn was longest ago is next. Used where the
+// work of one namespace must not delay the others: posts, scans, and decisions that evaluate expressions.
 
 export class FairQueue<Item> {
   /** The items of each key by their arrival; the key whose turn is next is first. */

@@ -38,9 +38,9 @@ const HEADERS = {
 const FOREVER = 'public, max-age=31536000, immutable'
 
 export function consoleRoutes(app: FastifyInstance, { deps }: HttpContext): void {
-  if (!deps.console) return
-  const { files, prefix } = deps.console
   const { console } = deps
+  if (!console) return
+  const { files, prefix } = console
   const pages = new Map<boolean, ConsoleFile>()
   const page = (isOpen: boolean): ConsoleFile => {
     const made = pages.get(isOpen) ?? pageOf(console, isOpen)
@@ -75,7 +75,7 @@ function refusalOf(host: string | undefined): Error | undefined {
   }
 }
 
-/** The page, made and compressed at its first request. It says where the engine is, and what of it the console has to know before its first request. */
+/** The page, compressed. It has the address of the engine and the settings that the console needs before its first request. */
 function pageOf(
   { files, prefix, hidesPayloads }: NonNullable<HttpContext['deps']['console']>,
   isOpen: boolean,
