@@ -2,16 +2,16 @@
 // work of one namespace must not delay the others: posts, scans, and decisions that evaluate expressions.
 
 export class FairQueue<Item> {
-  /** The items of each key by their arrival; the key whose turn is next is first. */
+  /** The items of each key in the order of their arrival. The key with the next turn is first. */
   readonly #keys = new Map<string, Item[]>()
   #count = 0
 
-  /** Items of all keys. */
+  /** The number of items of all keys. */
   get count(): number {
     return this.#count
   }
 
-  /** The items of the key by their arrival. */
+  /** The items of the key in the order of their arrival. */
   of(key: string): readonly Item[] {
     return this.#keys.get(key) ?? []
   }
@@ -34,7 +34,7 @@ export class FairQueue<Item> {
     return true
   }
 
-  /** Removes the oldest item of the key whose turn it is; the next turn of that key comes after those of all others. */
+  /** Removes the oldest item of the key whose turn it is. The key then goes behind all others. */
   shift(): Item | undefined {
     for (const [key, own] of this.#keys) {
       const item = own.shift()
@@ -45,7 +45,7 @@ export class FairQueue<Item> {
     return undefined
   }
 
-  /** The first item that `pick` answers. It gets the items of one key after the other, in the order of their turns. */
+  /** Returns the first result of `pick`, which gets the items of one key after the other, in the order of their turns. */
   find<Found>(pick: (items: readonly Item[], key: string) => Found | undefined): Found | undefined {
     for (const [key, own] of this.#keys) {
       const found = pick(own, key)
@@ -54,7 +54,7 @@ export class FairQueue<Item> {
     return undefined
   }
 
-  /** The next turn of the key comes after those of all others. */
+  /** Puts the key behind all others. */
   endTurn(key: string): void {
     const own = this.#keys.get(key)
     if (!own) return

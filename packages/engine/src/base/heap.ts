@@ -1,24 +1,24 @@
-// The heap of the engine's thread, and the shares of it that work under way may have. V8 ends the process when the heap is full, so
-// these are the bounds that keep an engine alive.
+// The heap of the engine's thread, and the share of it that each kind of work may use. V8 ends the process when the heap is
+// full, so these bounds keep an engine alive.
 
 import { getHeapStatistics } from 'node:v8'
 
 /**
- * A run under way has its results in the heap, the invoke that carries them, and the text of that on its way to the socket: three
- * times the size of its state, and six times if a character is beyond Latin-1.
+ * The heap has the results of a run under way, the invoke that carries them, and the invoke's text on its way to the socket:
+ * three times the size of the run's state, and six times if a character is beyond Latin-1.
  */
 const STATE_PART = 1 / 8
 
 const MB = 1024 * 1024
-/** Below that an engine at rest has no room for work. */
+/** An engine at rest with a smaller heap has no room for work. */
 const HEAP_MB_MIN = 128
 
-/** Bytes of the heap at most, as Node was started. */
+/** The maximum size of the heap in bytes, as Node was started. */
 export function heapLimit(): number {
   return getHeapStatistics().heap_size_limit
 }
 
-/** A message is in the heap as text and as the values in it, besides the steps that are made of it. */
+/** The heap has a message as text and as parsed values, and also the steps that are made of it. */
 const MESSAGE_PART = 1 / 16
 
 const QUEUED_PART = 1 / 8
@@ -29,9 +29,9 @@ const EXPRESSION_BYTES_MAX = 128 * MB
 export interface HeapShares {
   /** Bytes of state of the runs under way. */
   stateBytesMax: number
-  /** Bytes of large messages of runners that are read and not stored yet. */
+  /** Bytes of large messages from runners that were read but are not stored yet. */
   messageBytesMax: number
-  /** Bytes of the expressions that are kept compiled. */
+  /** Bytes of compiled expressions that are kept. */
   expressionBytesMax: number
 }
 
@@ -48,7 +48,7 @@ export function queuedShare(limit = heapLimit()): number {
   return limit * QUEUED_PART
 }
 
-/** Why no engine can run on the heap, and the remedy; undefined if it is large enough. */
+/** Returns why no engine can run with this heap, and the remedy; undefined if the heap is large enough. */
 export function heapProblem(limit = heapLimit()): string | undefined {
   if (limit >= HEAP_MB_MIN * MB) return undefined
   return `the heap of Node has ${Math.floor(limit / MB)} MB, and an engine needs ${HEAP_MB_MIN}: start it with NODE_OPTIONS=--max-old-space-size=${2 * HEAP_MB_MIN}, or give the container more memory`

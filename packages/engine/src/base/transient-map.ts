@@ -1,5 +1,5 @@
-// A map for entries that are added and removed by the thousand: the runs, passes and calls under way. Used wherever the
-// values of such a map are objects.
+// A map for entries that are added and removed by the thousand: the runs, passes and calls under way. Used where the values of
+// such a map are objects.
 
 /**
  * Works like `Map`, in the order of insertion, but keeps the values in a separate array, whose places are reused.

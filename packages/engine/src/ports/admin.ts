@@ -1,11 +1,11 @@
-// The part of the Store port for administration: API keys and namespaces. The `perdure` command writes them, also from another
-// process than the engine's; an engine reads them when it starts and while it runs.
+// The part of the Store port for administration: API keys and namespaces. The `perdure` command writes them, perhaps in another
+// process than the engine's. An engine reads them when it starts and while it runs.
 
 import type { Namespace, StoredKey } from '../domain/model/api-key.ts'
 
-/** Each write is durable when it resolves, and unless it says otherwise raises the revision in the same commit. */
+/** Each write is durable when it resolves. Unless its comment says otherwise, it raises the revision in the same commit. */
 export interface Admin {
-  /** Rises with every write below, so that a reader notices changes by one number. */
+  /** Rises with every write below, so that a reader notices changes from one number. */
   revision(): Promise<number>
 
   /** Every key, revoked ones included, oldest first. */
@@ -16,8 +16,8 @@ export interface Admin {
   revokeKey(id: string, at: number): Promise<StoredKey | undefined>
 
   /**
-   * Turns a code that is live at `now` into a session whose token has `hash`. Returns it, or undefined if there is no such code:
-   * of several calls with one code, one succeeds.
+   * Turns a code that is live at `now` into a session whose token has `hash`. Returns the session, or undefined if there is no
+   * such code. If several calls have the same code, one succeeds.
    */
   redeemCode(
     codeHash: string,

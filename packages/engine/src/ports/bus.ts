@@ -1,21 +1,21 @@
-// The Bus port: messages between engines that share a store. Any message may be lost, so nothing relies on it alone: what
+// The Bus port: messages between engines that share a store. Any message may be lost, so nothing relies on it alone: data that
 // must not be lost is in the store, or is requested again.
 
 export interface Bus {
   /** This engine's name on the bus. */
   readonly self: string
-  /** Calls `handle` with every message of the topic from other engines, from now on and in each sender's order. */
+  /** Calls `handle` with every message of the topic from other engines, in the order in which each sender sent them. */
   on(topic: string, handle: (text: string, from: string) => void): void
   /** Calls `fn` whenever messages may have been missed. */
   onReconnect(fn: () => void): void
-  /** Sends a message to the engine `to`, or to all others. To all at most BROADCAST_BYTES_MAX may be sent. */
+  /** Sends a message to the engine `to`, or to all others. A message to all may have at most BROADCAST_BYTES_MAX. */
   publish(topic: string, text: string, to?: string): void
-  /** Present only where a network service of its own carries the messages: readiness checks it. */
+  /** Present only where a separate network service carries the messages: readiness checks it. */
   ping?(): Promise<void>
   close(): Promise<void>
 }
 
-/** Most bytes of one message to all engines. */
+/** Maximum bytes of one message to all engines. */
 export const BROADCAST_BYTES_MAX = 7000
 
 /** Splits the parts of a message to all engines into batches, each as large as one message may be. */

@@ -1,8 +1,8 @@
 // The Clock and Random ports: the whole engine must run under a virtual clock and a seed.
 
 /**
- * Two kinds of time. The wall clock is what people see and what timers were asked for by; someone may set it, back too. The
- * monotonic clock only measures durations, and nobody can set it: everything that lasts a while goes by it.
+ * Two kinds of time. People see the wall clock, and timers for a given time use it; someone may set it, even back. The
+ * monotonic clock only measures durations, and nobody can set it: every duration uses it.
  */
 export interface Clock {
   /** Epoch milliseconds, by the wall clock. */
@@ -22,7 +22,7 @@ export interface Random {
 
 /**
  * Calls `fn` every `ms` of the monotonic clock until the returned function is called. However far the clock leaps, `fn` is
- * called once: what is counted in calls does not jump when a machine slept.
+ * called once, so a count of calls does not jump after the machine slept.
  */
 export function every(clock: Pick<Clock, 'after'>, ms: number, fn: () => void): () => void {
   let cancel = () => {}

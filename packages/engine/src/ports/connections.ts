@@ -1,4 +1,4 @@
-// The Connections port: between the sockets of Connect runners (http/connect, which reads frames) and their invokes
+// The Connections port: between the sockets of Connect runners (http/connect, which reads frames) and the invokes on them
 // (adapters/connect). docs/wire-protocol.md#connect describes the frames.
 
 import type { FrameType } from '@perdure/protocol'
@@ -7,11 +7,11 @@ import type { FrameType } from '@perdure/protocol'
 export interface RunnerSocket {
   /** When the runner last sent anything, epoch ms. */
   readonly lastSeenAt: number
-  /** When the runner last gave a sign of life, on the socket or beside it, by the monotonic clock. */
+  /** When the runner last gave a sign of life, on the socket or by a heartbeat, by the monotonic clock. */
   readonly heardAt: number
   /**
-   * Whether it takes invokes: false while too much of what was sent is unread, and while the runner's event loop is blocked or it does
-   * not answer. `RunnerConnection.drained` follows.
+   * Whether the socket takes invokes: false while the runner has too much unread data, while its event loop is blocked, and
+   * while it does not answer. `RunnerConnection.drained` follows.
    */
   readonly isWritable: boolean
   /** Sends a frame; `payload` is JSON text. Does nothing once the socket closes. */
@@ -19,21 +19,24 @@ export interface RunnerSocket {
   close(code: number, reason: string): void
   /** Requests a sign of life. */
   ping(): void
-  /** The runner does not answer: it takes no invokes until it does. */
+  /** Marks the runner as not answering: it takes no invokes until it answers. */
   doubt(): void
   /** Closes the socket of a runner that was silent for too long. */
   giveUp(): void
-  /** The runner's process lives, although its event loop is blocked: it beats from another thread. `step`: what began last. */
+  /**
+   * The runner's process lives although its event loop is blocked: another thread sends heartbeats. `step`: the step that began
+   * last.
+   */
   beat(step?: string): void
-  /** Why the runner does not answer, if it is silent; what to do against it. */
+  /** Why the runner does not answer, and the remedy; undefined if it is not silent. */
   readonly silence: string | undefined
 }
 
 /** The members of a `runner.register` frame that concern its socket. */
 interface ConnectionTerms {
-  /** Most invokes under way on all sockets of the runner; absent: no bound. */
+  /** Maximum invokes under way on all sockets of the runner; absent: no bound. */
   maxConcurrency?: number | undefined
-  /** The runner is about to close this socket: it takes no further invokes on it. */
+  /** The runner is about to close this socket and takes no more invokes on it. */
   leaving?: boolean | undefined
   /** Invokes of earlier sockets that the runner still works on, or whose results were not acknowledged. */
   underWay?: readonly string[] | undefined
@@ -42,30 +45,30 @@ interface ConnectionTerms {
 export interface ConnectionOptions extends ConnectionTerms {
   /** The runner's `conn://` URL. */
   url: string
-  /** Whether the runner has an id of its own, so that it can come back on another socket. */
+  /** Whether the runner has its own id, so that it can come back on another socket. */
   isNamed: boolean
-  /** Identifies the socket over its reconnects: a new one replaces the earlier one of the same instance. */
+  /** Identifies the socket over its reconnects: a new socket replaces the earlier one of the same instance. */
   instance?: string | undefined
-  /** Whether the runner's process beats beside the socket while its event loop is blocked. */
+  /** Whether the runner's process sends heartbeats outside the socket while its event loop is blocked. */
   beats?: boolean | undefined
 }
 
-/** A registered socket: receives what the runner sends. */
+/** A registered socket. The methods receive the runner's messages. */
 export interface RunnerConnection {
   /** The runner registered again on the socket. */
   renew(terms: ConnectionTerms): void
   /**
-   * The result of an invoke, its body unchanged. Ignored when the invoke is over, or another runner's. The result is to be
-   * acknowledged at once, or, where a promise is returned (another engine may wait for the result), when it resolves.
+   * The result of an invoke, its body unchanged. Ignored when the invoke is over or belongs to another runner. The caller
+   * acknowledges the result at once, or, if a promise is returned (another engine may wait for the result), when it resolves.
    */
   result(id: string, status: number, body: string): Promise<void> | undefined
   /** The payload of an `invoke.checkpoint`, unchanged. If the invoke is over, the runner gets an `invoke.cancel`. */
   checkpoint(id: string, payload: string): void
-  /** The same of an `invoke.stream`. */
+  /** The payload of an `invoke.stream`, likewise. */
   append(id: string, payload: string): void
-  /** The result or checkpoint of this invoke cannot be read, for the reason `problem`. */
+  /** The result or checkpoint of this invoke cannot be read; `problem` is the reason. */
   unreadable(id: string, problem: string): void
-  /** The runner has read what was sent. */
+  /** The runner has read everything that was sent. */
   drained(): void
   /** The socket is closed, or no longer trusted. May be called again. */
   close(): void
@@ -79,11 +82,11 @@ export interface Beat {
 }
 
 export interface Connections {
-  /** Whether the engine shuts down: no socket may register any more. */
+  /** Whether the engine shuts down: no more sockets may register. */
   readonly isDraining: boolean
-  /** From now on invokes of the runner also go to this socket. */
+  /** Adds a socket for invokes of the runner. */
   open(socket: RunnerSocket, options: ConnectionOptions): RunnerConnection
-  /** The process with sockets of these instances lives, although it may be silent on them. */
+  /** The process with sockets of these instances lives, although it may be silent on the sockets. */
   beat(namespace: string, beat: Beat): void
 }
 

@@ -1,4 +1,4 @@
-// The part of the reads about the definitions that workflows have and had.
+// The reads of the present and earlier definitions of workflows.
 
 import type { KeptDefinition } from '../domain/model/workflow.ts'
 
@@ -6,7 +6,7 @@ export interface DefinitionsQuery {
   app: string
   workflow: string
   limit: number
-  /** When the last definition of the page before began to count. */
+  /** When the last definition of the previous page began to count. */
   before?: number | undefined
 }
 

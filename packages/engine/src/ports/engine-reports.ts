@@ -1,5 +1,5 @@
-// The part of the Store port where engines that share a store leave their reports. No decision rests on them, so they are
-// written outside of units. Implemented by adapters/sql/postgres.
+// The part of the Store port for the reports of engines that share a store. No decision rests on them, so they are written
+// outside of units. Implemented by adapters/sql/postgres.
 
 /** How much of one kind of work an engine has under way. */
 export interface LaneLoad {
@@ -31,21 +31,21 @@ export interface EngineReport extends EngineSetup {
   isDraining: boolean
   isHeld?: true
   lanes: readonly LaneLoad[]
-  /** Sockets of Connect runners. */
+  /** Number of sockets of Connect runners. */
   sockets: number
-  /** Open streams of the HTTP interface. */
+  /** Number of open streams of the HTTP interface. */
   streams: number
   checks: Readonly<Record<string, Check>>
-  /** Absent on a store that does not count. */
+  /** Absent if the store does not count. */
   writes?: { commits: number; requests: number; batches: number; pending: number } | undefined
   limiterEntries?: number | undefined
 }
 
 export interface EngineReports {
-  /** Replaces the engine's report, and removes those of other engines that were written before a time. */
+  /** Replaces the engine's report, and removes the reports of other engines that were written before a time. */
   put(report: EngineReport, removeBefore: number): Promise<void>
   /** Removes the engine's report. */
   remove(engineId: string): Promise<void>
-  /** Reports that were written at that time or later: the newest ones if there are more than `limit`. */
+  /** Lists reports that were written at that time or later: the newest ones if there are more than `limit`. */
   list(newest: { since: number; limit: number }): Promise<EngineReport[]>
 }

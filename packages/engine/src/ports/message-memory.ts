@@ -1,14 +1,14 @@
-// The memory for large messages of runners: answers and checkpoints, from when they are received until their steps are stored.
+// The memory for large messages from runners, answers and checkpoints: from their receipt until their steps are stored.
 
-/** A smaller message needs no permit: reading a few more of them costs less than a queue. */
+/** A smaller message needs no permit: reading a few more of these costs less than a queue. */
 export const SMALL_MESSAGE_BYTES_MAX = 64 * 1024
 
 export interface MessageMemory {
   /**
-   * Calls `onGranted` when the message may be read, at once if there is memory, with a function that gives it back. Messages are
-   * granted in the order in which they came, one at a time at least.
+   * Calls `onGranted` when the message may be read, at once if there is memory, with a function that gives the memory back.
+   * Messages are granted in the order of their arrival, and at least one at a time.
    */
   request(bytes: number, onGranted: (release: () => void) => void): void
-  /** Counts a message that was read already, until the returned function is called. */
+  /** Counts a message that was already read, until the returned function is called. */
   take(bytes: number): () => void
 }

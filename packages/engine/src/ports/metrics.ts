@@ -1,5 +1,5 @@
-// The Metrics port: what services count as it happens. Current values (how many passes are under way, how late a lane is)
-// are not counted but read on each scrape (services/admin/gauges).
+// The Metrics port: services report each occurrence to it. Current values (how many passes are under way, how late a lane is)
+// are not counted; they are read on each scrape (services/admin/gauges).
 
 import type { TERMINAL_STATUSES } from '@perdure/protocol'
 import type { DeliveryOutcome } from '../domain/model/delivery.ts'
@@ -29,7 +29,7 @@ export interface RunLabels {
   workflow: string
 }
 
-/** Called for every event and every pass, so each call is a few additions only. */
+/** Called for every event and every pass, so each call does only a few additions. */
 export interface Metrics {
   /** An event, sent or emitted, is durable. */
   eventAccepted(): void
@@ -41,7 +41,7 @@ export interface Metrics {
   /** One POST of a delivery was concluded. */
   deliveryAttempted(outcome: DeliveryOutcome): void
   deliveryEnded(status: EndedDeliveryStatus): void
-  /** The lease of a run that was under way here was lost. */
+  /** The lease of a run that was under way on this engine was lost. */
   leaseLost(): void
 }
 
@@ -49,13 +49,13 @@ export interface Metrics {
 export interface LaneGauge {
   lane: Lane
   underWay: number
-  /** How long the oldest due row has waited; 0 when none is due. Absent: the store did not answer. */
+  /** How long the oldest due row has waited; 0 when no row is due. Absent: the store did not answer. */
   lagMs?: number
   /** When the oldest due row became due, epoch ms. */
   oldestReadyAt?: number
 }
 
-/** Bytes that work under way may have in memory, those that it has, and how many wait for some. */
+/** The maximum bytes for work under way, the bytes in use, and how many items of work wait for memory. */
 export interface MemoryGauges {
   runs: { max: number; used: number; waiting: number }
   messages: { max: number; used: number; waiting: number }
@@ -64,16 +64,16 @@ export interface MemoryGauges {
 /** The current values of the engine. */
 export interface Gauges {
   lanes: LaneGauge[]
-  /** Events and starts that wait to be taken in. */
+  /** Events and starts that wait to be accepted. */
   acceptsWaiting: number
-  /** Registered sockets of Connect runners. */
+  /** Number of registered sockets of Connect runners. */
   sockets: number
   streams: { run: number; runs: number; events: number; topics: number }
   dependencies: Record<string, 'ok' | 'unavailable'>
   draining: boolean
   held: boolean
   memory: MemoryGauges
-  /** How many numbers a limiter in memory keeps. */
+  /** How many numbers an in-memory limiter keeps. */
   limiterEntries?: number | undefined
   /** Runs for which no runner could be reached, by app of one namespace. Absent: the store did not answer. */
   withoutRunner?: { app: string; runs: number }[] | undefined

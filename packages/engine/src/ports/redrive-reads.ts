@@ -1,8 +1,8 @@
-// The events that a redrive reads (services/event/redrive), as the store answers them.
+// The events that a redrive reads (services/event/redrive), as the store returns them.
 
 import type { Event } from '../domain/model/event.ts'
 
-/** Events of a name in a span of time, to start a workflow with. */
+/** Events of one name in a span of time, with which to start a workflow. */
 export interface RedriveQuery {
   name: string
   since: number

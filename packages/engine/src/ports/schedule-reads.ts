@@ -1,16 +1,16 @@
-// The part of the reads about schedules: the crons of workflows, and those of the API.
+// The reads of schedules: crons of workflows, and schedules of the API.
 
 import type { FlowRow } from '../domain/model/flow-row.ts'
 
 export interface SortedSchedulesQuery {
   /**
-   * `next`: only those with a next instant, the soonest first, so that late ones come before all. `missed`: only those with missed
-   * instants, the latest first.
+   * `next`: only schedules with a next instant, the soonest first, so that late ones come before all others. `missed`: only
+   * schedules with missed instants, the latest first.
    */
   sort: 'next' | 'missed'
   policy?: 'cron' | 'schedule' | undefined
   limit: number
-  /** The sort position of the last row of the page before. */
+  /** The sort position of the last row of the previous page. */
   after?: { at: number; id: string } | undefined
 }
 
@@ -23,7 +23,7 @@ export interface PositionedSchedule {
 export interface ScheduleReads {
   /** The rows of the crons of the namespace's workflows, by app, workflow and cron. */
   schedules(): Promise<FlowRow[]>
-  /** Rows of the schedules of the API by id, from after `after`: as many as the limit, or fewer where their data is large. */
+  /** Rows of the schedules of the API after the id `after`, by id: as many as the limit, or fewer where their data is large. */
   eventSchedules(query: { after?: string | undefined; limit: number }, signal?: AbortSignal): Promise<FlowRow[]>
   /** Rows of the schedules of workflows and of the API, as many as the limit, or fewer where their data is large. */
   sortedSchedules(query: SortedSchedulesQuery, signal?: AbortSignal): Promise<PositionedSchedule[]>

@@ -8,11 +8,11 @@ export interface SendCall {
 }
 
 export type SendReply =
-  /** `responseSnippet` is a bounded prefix of the body; `retryAfterMs` is the wait that Retry-After requests. */
+  /** `responseSnippet` is a bounded prefix of the body; `retryAfterMs` is the wait in Retry-After. */
   | { kind: 'answered'; status: number; responseSnippet: string; retryAfterMs?: number; durationMs: number }
   | { kind: 'timeout'; error: string; durationMs: number }
   | { kind: 'connectionError'; error: string; durationMs: number }
-  /** The address may not be called (not public unicast): no connection was made. */
+  /** The address may not be called (it is not public unicast): no connection was made. */
   | { kind: 'refusedAddress'; error: string }
 
 export interface Sender {

@@ -1,5 +1,5 @@
 // The reading half of the Store port: the reads of one namespace, their queries and their answers. Used by the services and
-// routes that list and show things.
+// routes that list and show data.
 
 import type { BulkCounts, BulkResult } from '../domain/model/bulk.ts'
 import type { RunStatusFrame } from '../domain/model/change.ts'
@@ -29,19 +29,19 @@ import type { StatisticsReads } from './store-statistics.ts'
 export type RunView = Run & { currentStepName?: string }
 
 export interface RunQuery extends RunFilter {
-  /** Absent: `started`, which is by id, since ids begin with `createdAt`. */
+  /** Absent: `started`, the order of ids, since ids begin with `createdAt`. */
   sort?: RunSort
   /** Absent: `desc`. */
   dir?: SortDir
   limit: number
-  /** The position of the last run of the page before, in the same order. */
+  /** The position of the last run of the previous page, in the same order. */
   after?: RunPosition
 }
 
-/** A page of runs that may be a part of what was asked for. */
+/** A page of runs, perhaps with only a part of the runs that match. */
 export interface PartOfRuns {
   runs: RunView[]
-  /** Present if the page is not full and more runs may match: all up to this position were looked at. */
+  /** Present if the page is not full and more runs may match: the runs up to this position were looked at. */
   lookedTo?: RunPosition
 }
 
@@ -52,12 +52,12 @@ export interface RunStatsQuery {
   kind?: RunKind
 }
 
-/** Selects steps of a run: every field that is present narrows them. */
+/** Selects steps of a run: every field that is present narrows the selection. */
 export interface StepQuery {
   status?: readonly StepStatus[] | undefined
-  /** Part of the name, in upper or lower case. */
+  /** Part of the name; case is ignored. */
   q?: string | undefined
-  /** Only steps behind the one with this index. */
+  /** Only steps after the one with this index. */
   after?: number | undefined
   limit?: number | undefined
   /** Leaves out the results. */
@@ -70,7 +70,7 @@ export interface StepQuery {
 export interface PassReports {
   run: RunOfPasses
   reports: PassReport[]
-  /** How many passes before them had a failure. */
+  /** How many earlier passes had a failure. */
   failedBefore: number
   /** The newest pass of the page. */
   upTo: number
@@ -78,7 +78,7 @@ export interface PassReports {
   more: boolean
 }
 
-/** Most attempts of a step that are read. */
+/** Maximum attempts of a step that are read. */
 export const ATTEMPTS_READ_MAX = 1000
 
 export interface LimitsQuery {
@@ -86,9 +86,9 @@ export interface LimitsQuery {
   workflow?: string | undefined
   /** The value of the limit's key. */
   key?: string | undefined
-  /** Limits of each kind. */
+  /** Maximum limits of each kind. */
   limit: number
-  /** Runs that ended then or later count as slots that were released. */
+  /** Runs that ended then or later count as released slots. */
   endedSince: number
 }
 
@@ -121,20 +121,20 @@ export interface EventFilter {
 
 export interface EventQuery extends EventFilter {
   limit: number
-  /** Position of the last row of the page before. */
+  /** Position of the last row of the previous page. */
   before?: number
 }
 
 export interface EventNamesQuery {
   prefix?: string | undefined
   limit: number
-  /** The last name of the page before. */
+  /** The last name of the previous page. */
   after?: string | undefined
   /** The events of each name that arrived then or later are counted. */
   since?: number | undefined
 }
 
-/** Events of one name that are counted. */
+/** Maximum events of one name that are counted. */
 export const EVENTS_OF_NAME_MAX = 1000
 
 /** A name of the log, with its newest event. */
@@ -142,11 +142,11 @@ export interface NamedEvents {
   name: string
   lastAt: number
   lastEventId: string
-  /** One more than `EVENTS_OF_NAME_MAX` stands for more. */
+  /** One more than `EVENTS_OF_NAME_MAX` stands for any greater number. */
   count?: number
 }
 
-/** A page of events ends with the one that brings its data over this many characters. */
+/** A page of events ends with the event that brings its data over this many characters. */
 export const EVENT_PAGE_CHARS_MAX = 16 * 1024 * 1024
 
 /** An event of the log with its position, which rises with commit order. */
@@ -155,7 +155,7 @@ export interface PositionedEvent {
   event: Event
 }
 
-/** The run that a burst or batch became. */
+/** The run that came of a burst or batch. */
 export type BufferRun = Pick<Run, 'id' | 'app' | 'workflow'> & { firstEventId: string }
 
 /** The runs that match a replay filter, all seen at one moment. */
@@ -163,13 +163,13 @@ export interface ReplayableRuns {
   matched: number
   /** How many of them have ended. */
   finished: number
-  /** The newest of the ended ones, newest first. */
+  /** The newest ended ones, newest first. */
   runIds: string[]
 }
 
 export interface ControlQuery {
   action?: ControlKind
-  /** Only entries that target this run or created it as a fork. */
+  /** Only entries about this run, and the entry that created it as a fork. */
   runId?: string
   /** Only entries of the API key with this label. */
   actor?: string
@@ -184,11 +184,11 @@ export interface ControlQuery {
 
 export interface ScheduledQuery {
   limit: number
-  /** The sort position of the last row of the page before. */
+  /** The sort position of the last row of the previous page. */
   after?: { dueAt: number; id: string } | undefined
 }
 
-/** `terms`: only events that have all of them (domain/run/later/scheduled-event). */
+/** `terms`: only events that match all of them (domain/run/later/scheduled-event). */
 export interface ScheduledEventsQuery extends ScheduledQuery {
   terms?: readonly string[] | undefined
 }
@@ -201,7 +201,7 @@ export interface BuffersQuery extends ScheduledQuery {
 
 export interface BulkJobsQuery {
   limit: number
-  /** The sort position of the last row of the page before: newest first by (dueAt, id). */
+  /** The sort position of the last row of the previous page: newest first by (dueAt, id). */
   before?: { dueAt: number; id: string } | undefined
 }
 
@@ -218,7 +218,7 @@ export interface BulkResultsQuery {
   outcome?: BulkResult['outcome'] | undefined
   /** Only results of these runs. */
   runIds?: readonly string[]
-  /** Run id of the last row of the page before. */
+  /** Run id of the last row of the previous page. */
   after?: string | undefined
 }
 
@@ -237,14 +237,14 @@ export interface DeliveryFilter {
 
 export interface DeliveryQuery extends DeliveryFilter {
   limit: number
-  /** The sort position of the last row of the page before: newest first by (createdAt, id). */
+  /** The sort position of the last row of the previous page: newest first by (createdAt, id). */
   after?: { createdAt: number; id: string }
 }
 
-/** Deliveries that are looked at to count one status. */
+/** Maximum deliveries that are looked at to count one status. */
 export const DELIVERIES_COUNTED_MAX = 5000
 
-/** How many deliveries have each status; at least so many, where not all could be counted. */
+/** How many deliveries have each status; a lower bound if not all could be counted. */
 export type DeliveryCounts = { status: DeliveryStatus; count: number; isPart: boolean }[]
 
 export interface DeliveryPage {
@@ -256,7 +256,7 @@ export interface DeliveryPage {
 /** How the deliveries of an endpoint ended (docs/webhooks.md#deliveries). */
 export interface EndpointStats {
   endpointId: string
-  /** All deliveries, those under way included. */
+  /** All deliveries, including those under way. */
   delivered: number
   succeeded: number
   /** Exhausted or dead. */
@@ -278,34 +278,33 @@ export interface TimelinePage {
 export type RunStatusNow = RunStatusFrame & Pick<Run, 'workflow' | 'app'>
 
 /**
- * Reads of one namespace. A row of another namespace does not exist here. Those that take a signal are scans: they look at
- * many rows or answer large ones, on readers of their own, and namespaces take turns. A scan is refused with `overloaded`
- * when too many wait, or when its signal is aborted after other scans took its time; else it rejects with the reason of the
- * signal.
+ * Reads of one namespace. A row of another namespace does not exist here. Reads with a signal are scans: they look at many rows
+ * or return large ones, use separate readers, and let namespaces take turns. A scan is refused with `overloaded` when too many
+ * wait, or when its signal is aborted after other scans took its time; otherwise it rejects with the reason of the signal.
  */
 export interface Reads extends StatisticsReads, DefinitionReads, ScheduleReads, QueueReads {
-  /** The events behind a position, oldest first, at most `limit`. A scan. */
+  /** The events after a position, oldest first, at most `limit`. A scan. */
   redrivable(query: RedriveQuery & { after: number; limit: number }, signal?: AbortSignal): Promise<RedrivableEvent[]>
-  /** The ids under which runs are stored: another one for each id that a caller gave to a run, erased runs included. */
+  /** The ids under which runs are stored. An id that a caller gave to a run is stored as another id. Includes erased runs. */
   storedIds(ids: readonly string[]): Promise<string[]>
   /** Whether a run with this id was erased. */
   isErased(runId: string): Promise<boolean>
   run(id: string): Promise<RunView | undefined>
-  /** The newest run of the chain that the run began. Undefined if no run continues it, or the newest was removed. */
+  /** The newest run of the chain that begins with this run. Undefined if no run continues it, or the newest was removed. */
   newestOfChain(firstRunId: string): Promise<RunView | undefined>
   /** The runs that clean up after the run, and the names of the rollbacks that have a record in them. A light read. */
   cleanups(runId: string): Promise<Cleanups>
   /** The run_status frame of the run's present status: a light read, without payloads. */
   status(runId: string): Promise<RunStatusNow | undefined>
   /**
-   * The first `limit` matching runs after the position, in the order of the query, without input and result; `status:
-   * running` also matches waiting. Pages that each start after the last run of the page before contain every run that matched
+   * The first `limit` matching runs after the position, in the order of the query, without input and result; `status: running`
+   * also matches waiting. If each page starts after the last run of the previous page, the pages contain every run that matched
    * throughout exactly once, however many other runs arrive or change. The exception is a run whose own sort key (status,
    * duration) changes: it may be in the pages at its old place, its new place, both or neither. No single slice looks at more
    * than a bounded number of runs and bytes. A page that an index answers is no scan.
    */
   runs(query: RunQuery, signal?: AbortSignal): Promise<RunView[]>
-  /** The same, but answers what it has found once `enough` is aborted; at the end of the slice under way. */
+  /** The same, but once `enough` is aborted it returns what it has found, at the end of the slice under way. */
   partOfRuns(query: RunQuery, bounds: { signal?: AbortSignal; enough: AbortSignal }): Promise<PartOfRuns>
   /** The number of runs of each status, all counted at one moment. */
   stats(query: RunStatsQuery, signal?: AbortSignal): Promise<RunCounts>
@@ -315,19 +314,19 @@ export interface Reads extends StatisticsReads, DefinitionReads, ScheduleReads, 
   turnPools(query: TurnPoolsQuery): Promise<TurnPoolNow[]>
   /** The live runs with a singleton key, the oldest first. */
   singletons(query: SingletonsQuery, signal?: AbortSignal): Promise<SingletonRun[]>
-  /** Names of workflows that runs have and that begin so, in order. */
+  /** Names of workflows that runs have and that begin with the prefix, in order. */
   workflowNames(query: { prefix: string; limit: number }): Promise<string[]>
   /** The newest progress of the run, if it has one. */
   progress(runId: string): Promise<(RunProgress & { runId: string; workflow: string; app: string }) | undefined>
   /** In index order. */
   steps(runId: string, query?: StepQuery, signal?: AbortSignal): Promise<Step[]>
-  /** The step, and the frames of its attempts in order: the newest of many. */
+  /** The step, and the frames of its attempts in order: only the newest if there are many. */
   step(runId: string, stepId: string): Promise<{ step: Step; frames: AttemptFrame[] } | undefined>
-  /** Reports of the first `limit` passes with a higher number than `after`; undefined without the run. */
+  /** Reports of the first `limit` passes with a number greater than `after`; undefined if there is no such run. */
   passes(runId: string, query: { after: number; limit: number }): Promise<PassReports | undefined>
-  /** The run as trees show it: a light read. */
+  /** The run as trees show it. A light read. */
   runOfTree(runId: string): Promise<RunOfTree | undefined>
-  /** The runs and events that came of these of the namespace, at most `limit` of each kind of relation. */
+  /** Runs and events of the namespace that these runs and events caused, at most `limit` of each kind of relation. */
   relatives(
     of: { runIds: readonly string[]; eventIds: readonly string[] },
     limit: number,
@@ -338,31 +337,31 @@ export interface Reads extends StatisticsReads, DefinitionReads, ScheduleReads, 
   logs(runId: string, query: LogsQuery): Promise<LogLine[]>
   /**
    * Frames with seq > after, in seq order, at most `limit`. Steps with an index below `openFrom` have no frames after `after`.
-   * Pass 0 at first, and the answered value with the next call, so that the tail of a long run stays cheap.
+   * Pass 0 at first, and then the returned value with each next call, so that the tail of a long run stays cheap.
    */
   timeline(runId: string, query: { after: number; limit: number; openFrom: number }): Promise<TimelinePage>
   event(id: string): Promise<Event | undefined>
-  /** The signals and updates to a run that no step of it has taken, oldest first. */
+  /** The signals and updates to a run that none of its steps has taken, oldest first. */
   waitingSignals(runId: string, limit: number): Promise<Event[]>
-  /** The number of signals and updates to a run; at most `atMost` are counted. */
+  /** The number of signals and updates to a run, counted up to `atMost`. */
   signalCount(runId: string, atMost: number): Promise<number>
-  /** The runs of the buffers that these events opened, as far as there are runs. */
+  /** The runs of the buffers that these events opened, where such runs exist. */
   runsOfBuffers(firstEventIds: readonly string[]): Promise<BufferRun[]>
-  /** Newest first: as many as the limit, but none after the one whose data brings the page over `EVENT_PAGE_CHARS_MAX`. */
+  /** Newest first: as many as the limit, but none after the event whose data brings the page over `EVENT_PAGE_CHARS_MAX`. */
   events(query: EventQuery, signal?: AbortSignal): Promise<PositionedEvent[]>
-  /** The names of the log's events, in their order as bytes: a lookup for each name, however many events it has. */
+  /** The names of the log's events, in byte order: one lookup for each name, however many events it has. */
   eventNames(query: EventNamesQuery, signal?: AbortSignal): Promise<NamedEvents[]>
-  /** Rows of the events that arrive later, the soonest first: as many as the limit, or fewer where their data is large. */
+  /** Rows of events that arrive later, the soonest first: as many as the limit, or fewer where their data is large. */
   scheduledEvents(query: ScheduledEventsQuery, signal?: AbortSignal): Promise<FlowRow[]>
   /** Rows of the open buffers, the soonest due first: as many as the limit, or fewer where their data is large. */
   buffers(query: BuffersQuery, signal?: AbortSignal): Promise<FlowRow[]>
   /** The delivery, and its attempts in order. */
   delivery(id: string): Promise<{ delivery: Delivery; attempts: DeliveryAttempt[] } | undefined>
-  /** Newest first. A page is shorter than the limit where its payloads are large, but never empty for that reason. */
+  /** Newest first. A page is shorter than the limit where its payloads are large, but for that reason never empty. */
   deliveries(query: DeliveryQuery, signal?: AbortSignal): Promise<DeliveryPage>
-  /** The same rows, all of them, without payloads that are stored beside their rows. */
+  /** The same rows, all of them, without payloads that are stored outside their rows. */
   deliveryHeads(query: DeliveryQuery, signal?: AbortSignal): Promise<Delivery[]>
-  /** How many deliveries of each status match the rest of the filter. */
+  /** How many deliveries of each status match the other parts of the filter. */
   deliveryCounts(filter: DeliveryFilter, signal?: AbortSignal): Promise<DeliveryCounts>
   /** A row for each endpoint with deliveries, other than tests, created at or after `since`. */
   endpointStats(since: number, signal?: AbortSignal): Promise<EndpointStats[]>
@@ -377,7 +376,7 @@ export interface Reads extends StatisticsReads, DefinitionReads, ScheduleReads, 
   bulkCounts(bulkId: string): Promise<BulkCounts>
   /** Newest first. */
   controlActions(query: ControlQuery): Promise<ControlAction[]>
-  /** The documents of a kind by id, at most so many. */
+  /** The documents of a kind by id, at most `limit`. */
   documents(query: { kind: DocumentKind; limit: number }): Promise<Document[]>
   document(kind: DocumentKind, id: string): Promise<Document | undefined>
   /** Whether a stored run failed with the fingerprint. */

@@ -1,4 +1,4 @@
-// Statistics of a namespace, as the store answers them: a part of `Reads` (store-reads.ts), its queries and its answers.
+// Statistics of a namespace: a part of `Reads` (store-reads.ts), its queries and its answers.
 
 import type { RunError, WaitingFor } from '@perdure/protocol'
 import type { ErrorState, StoredState } from '../domain/model/document/error-state.ts'
@@ -27,7 +27,7 @@ export interface RunSeriesQuery extends RunScope {
   until: number
 }
 
-/** Both times are starts of steps; without an endpoint the posts to all endpoints count. */
+/** Both times are starts of steps; without an endpoint, posts to all endpoints count. */
 export interface EndpointSeriesQuery {
   step: SeriesStep
   since: number
@@ -39,9 +39,9 @@ export interface EndpointSeriesQuery {
 export interface RunTotalsQuery extends RunScope {
   since?: number | undefined
   until?: number | undefined
-  /** Counts alone are quicker to read: the tallies then lack durations. */
+  /** Counts alone are faster to read: the tallies then lack durations. */
   countsOnly?: boolean
-  /** The runs of each workflow are counted in these spans too. */
+  /** The spans in which the runs of each workflow are counted too. */
   trend?: TrendSpans | undefined
 }
 
@@ -56,17 +56,17 @@ export interface WorkflowTally {
   app: string
   workflow: string
   tally: RunTally
-  /** With a trend in the query. */
+  /** Present if the query has a trend. */
   trend?: WorkflowTrend
 }
 
-/** In each span of a trend the runs that were created, and those that failed. */
+/** The runs that were created in each span of a trend, and the runs that failed. */
 export interface WorkflowTrend {
   started: number[]
   failed: number[]
 }
 
-/** Live runs of a workflow with one kind and status that wait for the same kind of thing. */
+/** Live runs of one workflow that have the same kind and status and wait for the same kind of thing. */
 export interface LiveRuns {
   app: string
   workflow: string
@@ -100,7 +100,7 @@ export interface ErrorGroupsQuery {
   /** Only runs that failed before. */
   until?: number | undefined
   limit: number
-  /** Only groups in this state; `open` has those that have regressed too. */
+  /** Only groups in this state; `open` includes groups that have regressed. */
   state?: 'open' | StoredState | undefined
   trend?: Trend | undefined
   /** How many runners are counted for each group. */
@@ -115,7 +115,7 @@ export interface ErrorGroup {
   count: number
   firstAt: number
   lastAt: number
-  /** When the oldest stored run of the group ended, also before the time that the query begins with. */
+  /** When the oldest stored run of the group ended, perhaps before the start of the query. */
   firstSeenAt: number
   lastRunId: string
   state: ErrorState
@@ -129,7 +129,7 @@ export interface ErrorGroup {
   lastRunner?: string
   /** The failures in each span of the trend. */
   trend?: number[]
-  /** The runners of the last passes, that of most failures first. */
+  /** The runners of the last passes, the one with most failures first. */
   runners?: { runnerId: string; count: number }[]
 }
 
@@ -142,20 +142,20 @@ export interface StepDurations {
   durations: Durations
 }
 
-/** All of these but `runsWithoutRunner` are scans: see `Reads`. */
+/** All of these except `runsWithoutRunner` are scans: see `Reads`. */
 export interface StatisticsReads {
   /** The newest failures by fingerprint, the largest group first. */
   errorGroups(query: ErrorGroupsQuery, signal?: AbortSignal): Promise<ErrorGroup[]>
-  /** Runs over time: the spans in which any were created or ended, by the time of their beginning. Each run counts once. */
+  /** Runs over time: the spans in which any run was created or ended, by start time. Each run counts once. */
   runSeries(query: RunSeriesQuery, signal?: AbortSignal): Promise<Map<number, RunTally>>
-  /** Runs of every workflow in numbers. Each run counts once. */
+  /** The numbers of runs of every workflow. Each run counts once. */
   runTotals(query: RunTotalsQuery, signal?: AbortSignal): Promise<RunTotals>
   /** The last failure of each workflow since a time, and before another one. */
   lastFailures(query: FailuresQuery, signal?: AbortSignal): Promise<LastFailure[]>
   /** The steps of the newest 200 ended runs of the scope. */
   stepDurations(scope: RunScope, signal?: AbortSignal): Promise<StepDurations[]>
-  /** Runs for which no runner could be reached, by app: of 100,000 at most. */
+  /** Runs for which no runner could be reached, by app: at most 100,000 are counted. */
   runsWithoutRunner(): Promise<{ app: string; runs: number }[]>
-  /** The posts of each span that has any, by the time of its beginning. */
+  /** The posts of each span that has any, by start time. */
   endpointSeries(query: EndpointSeriesQuery, signal?: AbortSignal): Promise<Map<number, PostTally>>
 }

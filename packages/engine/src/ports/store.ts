@@ -27,22 +27,22 @@ export interface Claim {
 }
 
 /**
- * A claim of runs is fair to namespaces, and takes only what there is room for; further due runs stay due. Runs that only end
- * or settle their timers need no room.
+ * A claim of runs is fair to namespaces, and takes only as many runs as there is room for; further due runs stay due. Runs that
+ * only end or settle their timers need no room.
  */
 export interface RunClaim extends Claim {
-  /** The engine's permits, of which each claimed run takes one; absent: there is no bound but the limit. */
+  /** The engine's permits; each claimed run takes one. Absent: there is no bound but the limit. */
   permits?: { max: number; taken: readonly AppPermits[] }
   /** How many runs of each app named here (`appKey`) may be taken; 0 if its runners are full. Other apps have no bound. */
   appRoom?: ReadonlyMap<string, number>
-  /** Destinations (`runDestination`) of which none is taken, although the app's other runners may have room. */
+  /** Destinations (`runDestination`) from which no run is taken, although the app's other runners may have room. */
   full?: ReadonlySet<string>
   /**
-   * The memory for the state of runs. Those that find no room stay due: large ones do not go past an earlier large one, and small ones
-   * go past both. Absent: there is no bound.
+   * The memory for the state of runs. Runs without room stay due: large ones do not go past an earlier large one, and small
+   * ones go past both. Absent: there is no bound.
    */
   memory?: MemoryInUse
-  /** Called with the runs that stay due for lack of memory, in the order in which they get some. */
+  /** Called with the runs that stay due for lack of memory, in the order in which they will get it. */
   onLeft?(left: readonly LeftRun[]): void
 }
 
@@ -59,23 +59,23 @@ export interface LeftRun {
 export interface DeliveryClaim extends Claim {
   /** How many deliveries of each destination named here may be taken; 0 if the destination is full. */
   room: ReadonlyMap<string, number>
-  /** How many destinations without a room may be taken from, one delivery each. */
+  /** From how many destinations that are not named in `room` deliveries may be taken, one each. */
   unnamed: number
 }
 
 /** A delivery with its new lease. */
 export interface ClaimedDelivery extends Delivery {
-  /** Its status was `delivering` before: the owner before never reported the end of the POST. */
+  /** The delivery was already `delivering`: the previous owner never reported the end of the POST. */
   isCutOff?: true
 }
 
 /** Rows of a kind whose retention is over. */
 export interface Pruning extends Aged {
-  /** Most rows of the kind that are removed at once; fewer may be, since the rows that belong to them count too. */
+  /** Maximum rows of the kind that are removed at once. Fewer may be removed, since the rows that belong to them count too. */
   limit: number
 }
 
-/** Idempotency keys of a workflow that events before a time (epoch ms) have claimed, at most so many at once. */
+/** Idempotency keys of a workflow that were claimed by events before a time (epoch ms), at most `limit` at once. */
 export interface ClaimsOfWorkflow {
   namespace: string
   app: string
@@ -84,7 +84,7 @@ export interface ClaimsOfWorkflow {
   limit: number
 }
 
-/** Ends of runs before a time (epoch ms), at most so many at once. */
+/** Ends of runs before a time (epoch ms), at most `limit` at once. */
 export interface EndsToCount {
   before: number
   limit: number
@@ -94,20 +94,23 @@ export interface EndsToCount {
 export interface WaitsQuery {
   namespace: string
   eventName: string
-  /** The key of a match that they have. Absent: those without a match. */
+  /** The key of their match. Absent: waits without a match. */
   matchKey?: string
   /** All, with and without a match. */
   isWhole?: true
-  /** The answer has the lists of paths of those with a match, one more than this at most. Absent: none. */
+  /** The answer has the lists of paths in the matches, one more than this at most. Absent: none. */
   listsMax?: number
 }
 
-/** `isHidden`: the run does not see the event. It looks further back than its creation, for the events in its inbox alone. */
+/**
+ * `isHidden`: the run does not see the event. The read looks further back than the run's creation, only for events in its
+ * inbox.
+ */
 export interface SincePositioned extends PositionedEvent {
   isHidden?: true
 }
 
-/** A key that live runs share: that of a singleton, or with `started` the one that they were started with. */
+/** A key that live runs share: the key of a singleton, or with `started` the key that they were started with. */
 export interface LiveRunsQuery {
   type: 'live' | 'unended' | 'started'
   namespace: string
@@ -125,35 +128,35 @@ export interface Store {
   commit(unit: Unit): Promise<void>
 
   /**
-   * Leases up to `limit` runs whose `availableAt <= now`, of each namespace in turn, and within a namespace of the highest
-   * priority first, then the longest due: sets the owner, raises the fence by 1, and sets `availableAt = leaseUntil`. The runs
-   * have those new values; their status is unchanged. A run whose slots are full is held instead.
+   * Leases up to `limit` runs whose `availableAt <= now`. Namespaces take turns; within a namespace the highest priority comes
+   * first, then the longest due. Each run gets the owner, a fence raised by 1, and `availableAt = leaseUntil`. The returned
+   * runs have these new values; their status is unchanged. A run whose slots are full is held instead.
    */
   claimRuns(claim: RunClaim): Promise<LoadedRun[]>
-  /** The same for deliveries, as far as their destinations have room. Their status becomes `delivering`. */
+  /** The same for deliveries, up to the room of their destinations. Their status becomes `delivering`. */
   claimDeliveries(claim: DeliveryClaim): Promise<ClaimedDelivery[]>
   /** The same for flow-control rows, whose version rises by one. */
   claimTimers(claim: Claim): Promise<FlowRow[]>
   /** The earliest `availableAt` in the lane; with `after`, the earliest one later than that. */
   nextAvailableAt(lane: Lane, after?: number): Promise<number | undefined>
   /**
-   * Extends the owner's leases of these runs to `until`. Answers the ids of runs that are not the owner's any more, or that
-   * are to be cancelled. A raised fence ends no lease: a pause leaves the pass in flight its time.
+   * Extends the owner's leases of these runs to `until`. Returns the ids of runs that no longer belong to the owner, or are to
+   * be cancelled. A raised fence ends no lease: a pause lets the pass in flight continue.
    */
   extendRuns(owner: string, runIds: readonly string[], until: number): Promise<string[]>
   /**
-   * Removes rows whose retention is over, the oldest first, in one short transaction. Answers how many: 0 when none is left.
-   * A run is removed with its steps, frames, logs, watches and payloads, a delivery with its attempts. Live runs stay, and so
+   * Removes rows whose retention is over, the oldest first, in one short transaction. Returns how many: 0 when none is left. A
+   * run is removed with its steps, frames, logs, watches and payloads, a delivery with its attempts. Live runs stay, and so
    * does an event that a live run of its namespace may still look back at.
    */
   prune(pruning: Pruning): Promise<number>
   /** The times (epoch ms) up to which `prune` has removed rows: older ones may be gone. */
   prunedUpTo(): Promise<Partial<Record<'runs' | 'events' | 'deliveries', number>>>
-  /** Removes such idempotency keys, in one short transaction. Answers how many: fewer than the limit when none is left. */
+  /** Removes such idempotency keys, in one short transaction. Returns how many: fewer than the limit when none is left. */
   dropClaims(claims: ClaimsOfWorkflow): Promise<number>
   /**
-   * Counts ends of runs into the roll-ups, each exactly once, whatever its time, and whether or not another engine counts too; a run that is removed
-   * before is counted too. Answers how many: fewer than the limit when none is left.
+   * Counts ends of runs into the roll-ups. Each end is counted exactly once, whatever its time, even if another engine counts
+   * too, and also if the run is removed before. Returns how many: fewer than the limit when none is left.
    */
   countEnds(ends: EndsToCount): Promise<number>
   /** Ends every lease of owners other than `owner`. Only correct where one process owns the store. */
@@ -165,9 +168,9 @@ export interface Store {
   flowRow(id: string): Promise<FlowRow | undefined>
   /** The lines of the budgets, in the order of their names. */
   budgets(ids: readonly string[]): Promise<BudgetLine[]>
-  /** Ids of paused runs that wait for the budget, in their order, behind `after`. */
+  /** Ids of paused runs that wait for the budget, in their order, after `after`. */
   waitingForBudget(query: { budgetId: string; after: string; limit: number }): Promise<string[]>
-  /** The claim of the dedupe id, unless it is over, and the event that claimed it, if that is known. */
+  /** The claim of the dedupe id, unless it has expired, and the event that claimed it, if that is known. */
   dedupeClaim(key: DedupeKey): Promise<{ eventId?: string } | undefined>
   /** Ids of the live runs that share the key. */
   liveRuns(of: LiveRunsQuery): Promise<string[]>
@@ -179,8 +182,8 @@ export interface Store {
   /** Steps that wait for the event name, oldest wait first. */
   waiters(query: WaitsQuery): Promise<{ waiters: Waiter[]; lists: MatchPaths[] }>
   /**
-   * Events of that name at log positions greater than `after`, oldest first; `run`: those that were committed after the run was
-   * created.
+   * Events of that name at log positions greater than `after`, oldest first; `run`: only events that were committed after the
+   * run was created.
    */
   eventsSince(query: {
     namespace: string
@@ -189,25 +192,25 @@ export interface Store {
     after: number | 'run'
     limit: number
   }): Promise<SincePositioned[]>
-  /** The inbox: its newest position, and its first event that is not among those. */
+  /** The inbox: its newest position, and its first event whose id is not in `without`. */
   inbox(id: string, without: ReadonlySet<string>): Promise<Omit<InboxRead, 'given'>>
-  /** Everything that people and runners have configured, of every namespace, to fill the catalog at start. */
+  /** All configuration of people and runners, of every namespace, to fill the catalog at start. */
   catalog(): Promise<Configured>
   /**
-   * A number that rises, in the same commit, with every change of the answer of `catalog`, except of when a runner was last
-   * seen. Engines that share the store read this one number.
+   * A number that rises, in the same commit, with every change of the result of `catalog`, except the times at which runners
+   * were last seen. Engines that share the store read only this number.
    */
   catalogRevision(): Promise<number>
   /** The name that the engines on this store use where they share a Redis with others. Never changes. */
   clusterName(): Promise<string>
-  /** The key that signs the tokens of passes: the same for every engine on the store, and a secret of theirs. */
+  /** The key that signs the tokens of passes: a secret that all engines on the store share. */
   tokenKey(): Promise<string>
-  /** Whether every stored secret must be sealed: an engine with an encryption key has sealed all that there were. */
+  /** Whether every stored secret must be sealed: an engine with an encryption key has sealed all existing ones. */
   areSecretsSealed(): Promise<boolean>
 
   /** Stores when receivers last accepted a post; an earlier time than the stored one changes nothing. Does not raise the revision. */
   receiversAccepted(posts: readonly { id: string; at: number }[]): Promise<void>
-  /** When each of these receivers of the namespace last accepted a post; those that never did are absent. */
+  /** When each of these receivers of the namespace last accepted a post; receivers that never did are absent. */
   lastAcceptedAt(namespace: string, receiverIds: readonly string[]): Promise<Map<string, number>>
 
   /** API keys and namespaces. */
@@ -231,16 +234,16 @@ export interface Store {
 
 /** The stored times of a store that one process owns, whose wall clock somebody set (docs/decisions/0013-clocks.md). */
 export interface StoreTimes {
-  /** The newest time that the store has of its own, or 0. */
+  /** The newest time that the store itself has recorded, or 0. */
   latest(): Promise<number>
   /**
-   * Moves every time that was set by a duration, in one transaction; not those that were asked for as times. If the clock was set
-   * back, schedules are due at `now`, the time after the move, so that their next instants are counted again.
+   * Moves every time that was set as a duration, in one transaction, but no time that was requested as a time. If the clock was
+   * set back, schedules become due at `now`, the time after the move, so that their next instants are computed again.
    */
   move(moved: { by: number; now: number }): Promise<void>
   /**
-   * Makes due at `now` whatever without a lease was due at `until` or earlier, times of before the clock was set back, and
-   * schedules whose next instant may have been counted by the clock of before.
+   * Makes due at `now` every row without a lease that was due at `until` or earlier (times from before the clock was set back),
+   * and schedules whose next instant may have been computed with the earlier clock.
    */
   wakeStranded(stranded: { now: number; until: number }): Promise<void>
 }
@@ -249,12 +252,12 @@ export interface StoreTimes {
 export interface StoreStats {
   /** Units that became durable. */
   commits: number
-  /** Units that were refused, by the guard that no longer held. */
+  /** Refused units, by the guard that no longer held. */
   stale: Record<Guard['type'], number>
   /** Units, claims and other work sent to the writer. */
   requests: number
   batches: number
-  /** Durable transactions: many requests share each. */
+  /** Durable transactions; each is shared by many requests. */
   transactions: number
   /** Requests that are not answered yet. */
   pending: number

@@ -1,5 +1,5 @@
-// The Tracing port: spans, for an engine whose process has a tracing SDK. Without an SDK the port is undefined, so no span
-// is created in vain.
+// The Tracing port: spans, for an engine whose process has a tracing SDK. Without an SDK the port is undefined, so no span is
+// created for nothing.
 
 import type { Traceparent } from '../domain/text/traceparent.ts'
 
@@ -11,7 +11,7 @@ export type SpanAttributes = Record<string, string | number | boolean | undefine
 interface SpanOptions {
   /** The parent span; undefined starts a trace. */
   parent: Traceparent | undefined
-  /** `client`: a call to another process; `producer`: work that is done later. */
+  /** `client`: a call to another process; `producer`: work that happens later. */
   kind: 'client' | 'producer' | 'internal'
   attributes: SpanAttributes
   /** Epoch ms. */
@@ -22,7 +22,7 @@ export interface Span {
   /** Passed on to the process that does the work. */
   readonly traceparent: Traceparent
   set(attributes: SpanAttributes): void
-  /** Marks the span as failed. Without the error's message, which is the user's data. */
+  /** Marks the span as failed. The message of the error is left out, because it is the user's data. */
   fail(type: string): void
   /** The span must not be changed afterwards. */
   end(at: number): void
