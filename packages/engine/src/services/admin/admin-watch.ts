@@ -8,7 +8,7 @@ import { RepeatingTask } from '../support/repeating-task.ts'
 import { sharedRuns } from '../support/shared-runs.ts'
 import type { KeyRing } from './keys.ts'
 
-/** From one read of the revision to the next: a change takes effect within 2 s. */
+/** Time from one read of the revision to the next: a change takes effect within 2 s. */
 const ADMIN_REVISION_EVERY_MS = 1000
 
 export interface AdminWatchDeps extends Pick<Core, 'clock' | 'log'> {
@@ -17,10 +17,10 @@ export interface AdminWatchDeps extends Pick<Core, 'clock' | 'log'> {
   namespaces: Namespaces
 }
 
-/** From one write of the times of use to the next. */
+/** Time from one write of the times of use to the next. */
 const USES_EVERY_MS = 60_000
 
-/** Reads one number a second, and the rest when that number rose. While reads fail, the last known state counts. */
+/** Reads one number a second, and the rest when that number rose. While reads fail, the engine keeps the last known state. */
 export class AdminWatch extends RepeatingTask {
   readonly #deps: AdminWatchDeps
   #revision: number | undefined
@@ -40,7 +40,7 @@ export class AdminWatch extends RepeatingTask {
     deps.keys.rereadWith(() => this.refresh())
   }
 
-  /** Takes over what was changed before the call. One read at a time: none puts an older state over a newer one. */
+  /** Reads all changes that were made before the call. One read at a time: none puts an older state over a newer one. */
   readonly refresh = sharedRuns(() => this.#read())
 
   /** Refreshes at once, in the background: another engine announced a change. */
@@ -55,7 +55,7 @@ export class AdminWatch extends RepeatingTask {
     if (clock.elapsed() - this.#usesWrittenAt >= USES_EVERY_MS) await this.#writeUses()
   }
 
-  /** A crash forgets the uses of the last minute: they only inform. */
+  /** A crash loses the uses of the last minute: they are only informative. */
   async #writeUses(): Promise<void> {
     const { admin, clock, keys } = this.#deps
     this.#usesWrittenAt = clock.elapsed()
@@ -72,7 +72,7 @@ export class AdminWatch extends RepeatingTask {
     const [stored, all] = await Promise.all([admin.keys(), admin.namespaces()])
     const suspended = all.filter(({ suspendedAt }) => suspendedAt !== undefined)
     namespaces.replaceSuspended(suspended.map(({ name }) => name))
-    // Last: its listeners, such as the streams of run tokens, look at both.
+    // This call is last: its listeners, such as the streams of run tokens, look at both.
     keys.replaceStored(stored, this.#deps.clock.now())
     this.#revision = revision
   }

@@ -17,9 +17,9 @@ export interface AdministrationDeps extends Pick<Core, 'clock' | 'ids'> {
 
 export interface KeyRequest {
   kind: KeyKind
-  /** The key's id when absent. */
+  /** Absent: the key's id. */
   label?: string | undefined
-  /** `default` when absent. */
+  /** Absent: `default`. */
   namespace?: string | undefined
   /** The key is refused from this time on; absent: it does not expire. */
   expiresAt?: number | undefined
@@ -58,7 +58,7 @@ export class Administration {
     return this.#deps.admin.namespaces()
   }
 
-  /** From now on no run is started in the namespace, until it is resumed. Suspending it again changes nothing. */
+  /** No run is started in the namespace until it is resumed. Suspending it again changes nothing. */
   async suspend(name: string): Promise<Namespace> {
     checkName('namespace', name)
     const { admin, clock } = this.#deps
@@ -71,7 +71,7 @@ export class Administration {
   }
 }
 
-/** A new key that is not stored yet. Throws if a name is not one, or if no more keys fit. */
+/** Makes a key that is not stored yet. Throws if a name is not valid, or if there is no room for another key. */
 export async function makeKey(
   { admin, clock, ids }: AdministrationDeps,
   request: KeyRequest,

@@ -1,22 +1,25 @@
 // Counts ended runs into the roll-ups, which statistics read (docs/decisions/0014-rollups.md): once a minute, and more often
-// while many runs end, a batch at a time with pauses, so that the writer is never long away from runs. Several engines may count
-// in one store: each batch takes what is left.
+// while many runs end, a batch at a time with pauses, so that the writer is never away from runs for long. Several engines may
+// count in one store: each batch takes the ends that are left.
 
 import type { Store } from '../../ports/store.ts'
 import type { Core } from '../commit/core.ts'
 import { pause } from '../support/pause.ts'
 import { RepeatingTask } from '../support/repeating-task.ts'
 
-/** From the end of one round to the next. */
+/** Time from the end of one round to the next. */
 const COUNT_EVERY_MS = 60_000
-/** Ends that are left uncounted for so long are rarely committed late, which costs a write of the run's row. */
+/**
+ * An end is left uncounted for this long. By then it is rarely still missing from the store; a late one costs a write of the
+ * run's row.
+ */
 const LAG_MS = 5_000
 /** Ends in one transaction. */
 const COUNT_BATCH_MAX = 2_000
 /** Pause between two batches: four times as long as the last one took, so that counting takes at most a fifth of the writer. */
 const PAUSE_MS_MIN = 20
 const PAUSE_RATIO = 4
-/** After a round with more ends than that, the next one follows sooner: reads look at every uncounted end. */
+/** After a round with more ends than this, the next round follows sooner: reads look at every uncounted end. */
 const BUSY_ROUND_MIN = 2 * COUNT_BATCH_MAX
 const BUSY_PAUSE_MS = 5_000
 
@@ -33,7 +36,7 @@ export class EndCounter extends RepeatingTask {
       clock,
       everyMs: COUNT_EVERY_MS,
       run: () => this.#count(),
-      // The next run counts what this one could not.
+      // The next run counts the ends that this one could not.
       onFailure: err => log.error({ err }, 'ended runs could not be counted for statistics'),
     })
     this.#deps = deps
@@ -44,7 +47,7 @@ export class EndCounter extends RepeatingTask {
     while ((await this.#round()) > BUSY_ROUND_MIN) await pause(clock, BUSY_PAUSE_MS, this.stopped)
   }
 
-  /** Counts all ends that are old enough by now, unless it is stopped on the way. Answers how many. */
+  /** Counts all ends that are old enough, unless it is stopped meanwhile. Returns how many. */
   async #round(): Promise<number> {
     const { store, clock } = this.#deps
     const before = clock.now() - LAG_MS

@@ -11,15 +11,15 @@ import { withDeadline } from '../support/with-deadline.ts'
 import { oldestReady } from './gauges.ts'
 import type { Health } from './health.ts'
 
-/** From one report to the next. */
+/** Time from one report to the next. */
 const REPORT_EVERY_MS = 5000
 /** An engine whose last report is older is not listed. */
 const ENGINE_SEEN_MS_MAX = 60_000
-/** Reports older than this are removed: their engines ended without order. */
+/** Reports older than this are removed: their engines did not shut down properly. */
 const REPORT_KEPT_MS = 3_600_000
 /** Oldest check of the dependencies in a listing. */
 const CHECK_AGE_MS_MAX = 10_000
-/** If the store takes longer, a listing leaves out how far retention has come. */
+/** If the store takes longer, a listing omits how far retention has come. */
 const READ_TIMEOUT_MS = 2000
 /** Other engines in one listing. */
 const OTHERS_MAX = 255
@@ -64,7 +64,7 @@ export class Engines extends RepeatingTask {
     this.#startedAt = clock.now()
   }
 
-  /** Every engine that reported within the last minute, the oldest first. This one is as it is now. */
+  /** Every engine that reported within the last minute, the oldest first. This engine shows its present state. */
   async list(): Promise<ListedEngine[]> {
     const { store, clock, owner } = this.#deps
     const since = clock.now() - ENGINE_SEEN_MS_MAX
@@ -85,13 +85,13 @@ export class Engines extends RepeatingTask {
       }))
   }
 
-  /** Other engines do not list this one any more. */
+  /** Removes the report, so that other engines no longer list this one. */
   override async stop(deadline?: AbortSignal): Promise<void> {
     await super.stop(deadline)
     const { store, owner } = this.#deps
     if (!this.#hasReported) return
     this.#hasReported = false
-    // Without the store, the report becomes too old by itself.
+    // If the store is unavailable, the report becomes too old by itself.
     const removed = store.engines?.remove(owner).catch(() => {})
     await untilDeadline(removed, deadline)
   }
@@ -100,7 +100,7 @@ export class Engines extends RepeatingTask {
     const { store, clock, health } = this.#deps
     if (!store.engines) return
     this.#hasReported = true
-    // A report that is written shows that the store answers.
+    // A written report shows that the store answers.
     const report = this.#report({ store: 'ok', ...(await health.services()) })
     await store.engines.put(report, clock.now() - REPORT_KEPT_MS)
   }
@@ -131,7 +131,7 @@ export class Engines extends RepeatingTask {
     }
   }
 
-  /** The lanes are of the store: all engines have the same lag. */
+  /** The lanes belong to the store: all engines have the same lag. */
   async #lags(): Promise<Map<Lane, number | undefined>> {
     const lanes = Object.keys(this.#deps.permits) as Lane[]
     return new Map(

@@ -9,7 +9,7 @@ import type { Live } from '../live/live.ts'
 import { withDeadline } from '../support/with-deadline.ts'
 import type { Health } from './health.ts'
 
-/** If the store takes longer, the lateness of the lanes is left out. */
+/** If the store takes longer, the lag of the lanes is omitted. */
 const GAUGES_READ_TIMEOUT_MS = 2000
 
 export interface GaugesDeps {
@@ -26,10 +26,10 @@ export interface GaugesDeps {
   catalog: { view(namespace: string): { readonly apps: ReadonlyMap<string, unknown> } }
 }
 
-/** Apps that are named; the runs of further ones count as those of `other`. */
+/** Number of apps that are named; runs of further apps count as `other`. */
 const NAMED_APPS_MAX = 100
 
-/** Reads all of them, with those of one namespace; never rejects. */
+/** Reads all gauges, including those of one namespace; never rejects. */
 export async function readGauges(deps: GaugesDeps, namespace: string): Promise<Gauges> {
   const { live, store, permits } = deps
   const lanes = Object.keys(permits) as Lane[]
@@ -58,7 +58,7 @@ export async function readGauges(deps: GaugesDeps, namespace: string): Promise<G
   }
 }
 
-/** By app of the namespace, with 0 for those without such a run; nothing if the store does not answer in time. */
+/** By app of the namespace, with 0 for apps without such a run; nothing if the store does not answer in time. */
 async function runsWithoutRunner(
   { store, clock, catalog }: GaugesDeps,
   namespace: string,

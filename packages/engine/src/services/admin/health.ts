@@ -7,7 +7,7 @@ import type { Core } from '../commit/core.ts'
 import type { EngineHold } from '../support/engine-hold.ts'
 import { withDeadline } from '../support/with-deadline.ts'
 
-/** A probe without an answer by then counts as failed. */
+/** A probe without an answer after this time counts as failed. */
 const PROBE_TIMEOUT_MS = 2000
 
 export interface Readiness {
@@ -28,7 +28,7 @@ export class Health {
     this.#deps = deps
   }
 
-  /** From now on the engine is not ready, whatever its probes answer. */
+  /** Makes the engine not ready from now on, whatever its probes answer. */
   drain(): void {
     this.#draining = true
   }
@@ -51,7 +51,7 @@ export class Health {
     return { ready: healthy && !isDraining && !isHeld, checks, draining: isDraining, held: isHeld }
   }
 
-  /** The state of the services beside the store. */
+  /** The state of the services other than the store. */
   async services(): Promise<Readiness['checks']> {
     const { queue, limiter } = this.#deps
     const probes = [this.#probe('queue', queue), this.#probe('limiter', limiter)]

@@ -6,10 +6,10 @@ import { type ApiKey, isLasting, type KeyKind, type StoredKey } from '../../doma
 import { EngineError } from '../../domain/model/errors.ts'
 import { timestamp } from '../../domain/text/timestamp.ts'
 
-/** A key, and its id among those of the engine: several may have one label. */
+/** A key with its id on the engine: several keys may have one label. */
 export type FoundKey = ApiKey & Pick<StoredKey, 'id' | 'expiresAt'>
 
-/** The keys that count now: the fixed ones, and those of the store as it was last read. */
+/** The keys that count now: the fixed ones, and the stored ones as they were last read. */
 export class KeyRing {
   /** By hash, like the others. */
   readonly #fixed: ReadonlyMap<string, FoundKey>
@@ -17,14 +17,14 @@ export class KeyRing {
   #stored: readonly StoredKey[] = []
   #lasting: ReadonlyMap<string, FoundKey> = new Map()
   #sessions: ReadonlyMap<string, FoundKey> = new Map()
-  /** When the keys ended that people made, by hash. Revoked ones are not in it. */
+  /** When keys that people made expired, by hash. Revoked keys are not in it. */
   #expired: ReadonlyMap<string, number> = new Map()
   /** The next time at which a key or a session ends. */
   #nextEnd = Number.POSITIVE_INFINITY
-  /** The hashes of the keys by their ids; sessions that have ended are in it, too. */
+  /** The hashes of the keys by their ids; ended sessions are included. */
   #hashes: ReadonlyMap<string, string> = new Map()
   #everStored = false
-  /** Ids of stored keys that were found since they were last taken. */
+  /** Ids of stored keys that were found since the last `takeUsed`. */
   #used = new Set<string>()
   readonly #listeners = new Set<() => void>()
   #reread: () => Promise<void> = async () => {}
@@ -38,7 +38,7 @@ export class KeyRing {
     this.#hashes = this.#hashesById()
   }
 
-  /** Replaces the keys of the store. Those that have ended at `now` open nothing. */
+  /** Replaces the keys of the store. Keys that have ended at `now` open nothing. */
   replaceStored(keys: readonly StoredKey[], now = 0): void {
     this.#stored = keys
     this.#everStored = keys.length > 0
@@ -50,7 +50,7 @@ export class KeyRing {
     this.#reread = reread
   }
 
-  /** Takes over the keys that the store has now: another engine, or the `perdure` command, may just have made one. */
+  /** Reads the keys that the store has now: another engine, or the `perdure` command, may just have made one. */
   reread(): Promise<void> {
     return this.#reread()
   }
@@ -81,7 +81,7 @@ export class KeyRing {
     return this.#loopback && this.#fixed.size === 0 && !this.#everStored
   }
 
-  /** How many keys open something. */
+  /** How many keys are valid now. */
   get size(): number {
     return this.#fixed.size + this.#lasting.size
   }
@@ -98,7 +98,7 @@ export class KeyRing {
     return stored ?? this.#fixed.get(hash) ?? this.#sessions.get(hash)
   }
 
-  /** The key, or the session, that has the id and opens something now. */
+  /** The valid key or session with this id. */
   holder(id: string): (FoundKey & Pick<StoredKey, 'hash'>) | undefined {
     const hash = this.#hashes.get(id)
     if (hash === undefined) return undefined
@@ -106,19 +106,19 @@ export class KeyRing {
     return key && { ...key, hash }
   }
 
-  /** When the session of a token, or the key, ends; undefined if it does not end by itself. */
+  /** When the key, or the session of a token, ends; undefined if it does not end by itself. */
   expiresAt(secret: string): number | undefined {
     return this.find(secret)?.expiresAt
   }
 
-  /** The error for a key that opens nothing: it says when an expired one ended. */
+  /** The error for a key that is not valid. For an expired key it contains the time of expiry. */
   refusalOf(secret: string | undefined): EngineError {
     const at = secret === undefined ? undefined : this.#expired.get(hashKey(secret))
     if (at === undefined) return new EngineError('unauthorized', 'the API key is not valid')
     return new EngineError('unauthorized', `the API key expired at ${timestamp(at)}`)
   }
 
-  /** A key that people made, by its own text: no session and no code. */
+  /** Finds a key that people made by its text; no session and no code. */
   findLasting(secret: string): (FoundKey & Pick<StoredKey, 'hash'>) | undefined {
     const hash = hashKey(secret)
     const key = this.#fixed.get(hash) ?? this.#lasting.get(hash)

@@ -1,4 +1,4 @@
-// The API keys of a namespace, as its holders see and change them over HTTP. Each change is in the audit log.
+// The API keys of a namespace, as the namespace's callers see and change them over HTTP. Each change is in the audit log.
 
 import { isLasting, type StoredKey } from '../../domain/model/api-key.ts'
 import { EngineError } from '../../domain/model/errors.ts'
@@ -12,7 +12,7 @@ import type { FoundKey, KeyRing } from './keys.ts'
 export interface NamespaceKeysDeps extends AdministrationDeps, Pick<Core, 'log'> {
   store: Store
   keys: KeyRing
-  /** Takes over at once what was written. */
+  /** Reads at once what was written. */
   refresh(): Promise<void>
 }
 
@@ -50,7 +50,7 @@ export class NamespaceKeys {
     return made
   }
 
-  /** Revokes a key of the store. Doing so again changes nothing. Sessions that it opened end with it. */
+  /** Revokes a key of the store. Revoking it again changes nothing. Sessions that the key opened end with it. */
   async revoke(actor: Actor, id: string): Promise<void> {
     const { clock, refresh } = this.#deps
     const { namespace } = actor

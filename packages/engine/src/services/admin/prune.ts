@@ -1,5 +1,5 @@
 // Removes rows whose retention is over (domain/run/retention.ts): once a minute, a batch at a time with pauses, so that the
-// writer is never long away from runs. Several engines may prune one store: each batch takes what is left.
+// writer is never away from runs for long. Several engines may prune one store: each batch takes the rows that are left.
 
 import { type Aged, agedRows, type PrunedRows, type Retentions } from '../../domain/run/retention.ts'
 import type { Store } from '../../ports/store.ts'
@@ -7,19 +7,19 @@ import type { Core } from '../commit/core.ts'
 import { pause } from '../support/pause.ts'
 import { RepeatingTask } from '../support/repeating-task.ts'
 
-/** From the end of one pruning to the next. */
+/** Time from the end of one pruning to the next. */
 const PRUNE_EVERY_MS = 60_000
-/** Rows of a kind in one transaction: some milliseconds of the writer's time, for which commits wait. */
+/** Rows of a kind in one transaction. It takes some milliseconds of the writer's time, and commits wait for it. */
 const PRUNE_BATCH_MAX = 200
-/** The same of runs and deliveries, with which rows of other tables go. */
+/** The same for runs and deliveries, whose removal also removes rows of other tables. */
 const PRUNE_BATCH_MAX_WITH_OTHERS = 50
 /**
- * Pause between two batches: nine times as long as the last one took, so that pruning takes a tenth of the writer. A batch that took
- * long has mostly waited for a busy writer, so beyond the limit the pause is four times as long, and a minute at most.
+ * Pause between two batches: nine times as long as the last one took, so that pruning takes a tenth of the writer. A slow batch
+ * has mostly waited for a busy writer, so beyond the limit the pause is four times as long, and a minute at most.
  */
 const PRUNE_PAUSE = { minMs: 20, ratio: 9, limitMs: 100, ratioBeyond: 4 }
 
-/** Without a retention only what has a time of its own is removed. */
+/** Without a retention, only rows with an expiry of their own are removed. */
 export interface PrunerDeps extends Pick<Core, 'clock' | 'log'>, Retentions {
   store: Pick<Store, 'prune'>
 }
@@ -33,13 +33,13 @@ export class Pruner extends RepeatingTask {
       clock,
       everyMs: PRUNE_EVERY_MS,
       run: () => this.#prune(),
-      // The next run removes what this one could not.
+      // The next run removes the rows that this one could not.
       onFailure: err => log.error({ err }, 'expired rows could not be removed'),
     })
     this.#deps = deps
   }
 
-  /** Removes all rows whose retention is over by now, unless it is stopped on the way. */
+  /** Removes all rows whose retention is over, unless it is stopped meanwhile. */
   async #prune(): Promise<void> {
     const { clock, log } = this.#deps
     const removed: Partial<Record<PrunedRows, number>> = {}

@@ -4,7 +4,7 @@ import { EngineError } from '../../domain/model/errors.ts'
 import { type Actor, Audit, type AuditDeps } from '../commit/audit.ts'
 import type { EngineHold } from '../support/engine-hold.ts'
 
-/** Only keys of this namespace release an engine: it works for all of them. */
+/** Only keys of this namespace may release an engine, because the engine works for all namespaces. */
 const OPERATORS = 'default'
 
 export interface ReleaseDeps extends AuditDeps {

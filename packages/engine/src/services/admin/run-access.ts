@@ -1,5 +1,5 @@
-// Makes the tokens that read one run, and checks them (docs/security.md#run-tokens). A token counts until its time is over, the key
-// that made it is gone, or its namespace is suspended. Called by the HTTP interface.
+// Makes and checks the tokens that read one run (docs/security.md#run-tokens). A token counts until it expires, the key that
+// made it is gone, or its namespace is suspended. Called by the HTTP interface.
 
 import { EngineError } from '../../domain/model/errors.ts'
 import type { Run } from '../../domain/model/run.ts'
@@ -56,7 +56,7 @@ export class RunAccess {
   }
 
   /**
-   * The content of a token that counts now.
+   * Returns the content of a token that counts now.
    * @throws EngineError `unauthorized`.
    */
   read(token: string): RunGrant {
@@ -76,7 +76,7 @@ export class RunAccess {
     if (isSuspended(namespace)) throw ended('its namespace is suspended')
   }
 
-  /** Calls `end` once the token does not count any more, until the returned function is called. Without a token it does nothing. */
+  /** Calls `end` when the token no longer counts, until the returned function is called. Does nothing without a token. */
   onEnd(grant: RunGrant | undefined, end: () => void): () => void {
     if (!grant) return () => {}
     const { clock, keys } = this.#deps
@@ -102,7 +102,7 @@ export class RunAccess {
   }
 
   /**
-   * Throws unless the token reads this run: the runs of one chain are one run.
+   * Throws unless the token may read this run: the runs of one chain count as one run.
    * @throws EngineError `forbidden`, also for a run that does not exist.
    */
   async requireRun({ namespace, runId }: RunGrant, wanted: string): Promise<void> {

@@ -12,9 +12,9 @@ import { type FoundKey, hashKey, type KeyRing, newKey } from './keys.ts'
 type SessionKind = (typeof SESSION_KINDS)[number]
 
 export const SESSION_MS_MIN = 60_000
-/** Also how long a session lasts that asks for nothing else. */
+/** Maximum duration of a session, and the default. */
 export const SESSION_MS_MAX = 12 * 3_600_000
-/** From making a code to its exchange. */
+/** Time from the creation of a code to the latest exchange. */
 const CODE_MS = 60_000
 /** Live sessions and codes of one key; a further one ends the oldest. */
 const SESSIONS_PER_KEY_MAX = 100
@@ -23,7 +23,7 @@ const LABEL_CHARS_MAX = 128
 export interface SessionsDeps extends Pick<Core, 'clock' | 'ids'> {
   admin: Admin
   keys: KeyRing
-  /** Takes over at once what was written. */
+  /** Reads at once what was written. */
   refresh(): Promise<void>
 }
 
@@ -50,8 +50,8 @@ export class Sessions {
   }
 
   /**
-   * Makes a code that opens one session of the kind, once, within `CODE_MS`.
-   * @throws EngineError `forbidden` for the token of a session: sessions open no sessions.
+   * Makes a code that opens one session of this kind, once, within `CODE_MS`.
+   * @throws EngineError `forbidden` for the token of a session: a session cannot open sessions.
    */
   async makeCode(key: string, kind: SessionKind): Promise<{ code: string; expiresAt: number }> {
     const code = newKey('code')
@@ -62,7 +62,7 @@ export class Sessions {
 
   /**
    * Opens the session that the code stands for.
-   * @throws EngineError `unauthorized` if there is no such code, or no longer.
+   * @throws EngineError `unauthorized` if there is no such code, or no longer one.
    */
   async redeem(code: string, lastsMs: number): Promise<Session> {
     const { admin, clock, keys, refresh } = this.#deps

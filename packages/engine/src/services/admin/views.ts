@@ -7,7 +7,7 @@ import { EngineError } from '../../domain/model/errors.ts'
 import { type Actor, Audit, type AuditDeps } from '../commit/audit.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 
-/** Shared views of a namespace: a list of them comes whole. */
+/** Maximum shared views of a namespace: the list of views has no pages. */
 export const VIEWS_MAX = 100
 
 export interface SharedView extends PutView, Pick<Document, 'id' | 'savedAt' | 'actor'> {}
@@ -21,10 +21,10 @@ export class SharedViews {
     this.#audit = new Audit(deps)
   }
 
-  /** By name, and those of one name by id. */
+  /** Sorted by name, then by id. */
   async list(namespace: string): Promise<SharedView[]> {
     const documents = await this.#deps.store.in(namespace).documents({ kind: 'view', limit: VIEWS_MAX })
-    // By code unit: the order must not depend on the machine's locale.
+    // Compares code units: the order must not depend on the machine's locale.
     return documents.map(viewOf).sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)))
   }
 

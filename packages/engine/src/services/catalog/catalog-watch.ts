@@ -1,5 +1,5 @@
-// Keeps the catalog of an engine up to date with what other engines on the store register. Compose opens it where the
-// store is shared; an engine that is alone knows everything from its own commits.
+// Keeps the catalog of an engine up to date with what other engines on the store register. Compose opens it where the store is
+// shared; a single engine knows everything from its own commits.
 
 import type { Logger } from 'pino'
 import { type Runner, runnerKey, type Workflow } from '../../domain/model/workflow.ts'
@@ -9,11 +9,11 @@ import { RepeatingTask } from '../support/repeating-task.ts'
 import { sharedRuns } from '../support/shared-runs.ts'
 import type { Catalog } from './catalog.ts'
 
-/** From one read of the revision to the next. */
+/** Time from one read of the revision to the next. */
 const CATALOG_REVISION_EVERY_MS = 1000
-/** Heartbeats raise no revision, so the whole catalog is read this often too: when runners were last seen decides `live`. */
+/** Heartbeats raise no revision, so the whole catalog is also read this often: `live` depends on when runners were last seen. */
 export const CATALOG_READ_EVERY_MS = 15_000
-/** Reads in one refresh: a change of this engine outdates a read it overtakes. */
+/** Maximum reads in one refresh: a change of this engine during a read makes the read obsolete. */
 const CATALOG_READS_MAX = 5
 
 export interface CatalogWatchDeps {
@@ -21,9 +21,9 @@ export interface CatalogWatchDeps {
   catalog: Catalog
   clock: Clock
   log: Logger
-  /** A runner of the app is new to this engine, or changed: runs may be held for lack of it. */
+  /** A runner of the app is new to this engine, or changed: held runs may be waiting for it. */
   onAppReachable(namespace: string, app: string): void
-  /** Another engine moved the limits of the workflow: runs may be held here by the former ones. */
+  /** Another engine changed the limits of the workflow: runs may be held here by the earlier limits. */
   onLimited(workflow: Pick<Workflow, 'namespace' | 'app' | 'name'>): void
   /** Called after each of the regular reads of the whole catalog. */
   onRead(): Promise<void>
@@ -47,7 +47,7 @@ export class CatalogWatch extends RepeatingTask {
     this.#deps = deps
   }
 
-  /** Takes over all that was committed before the call; false when changes of this engine kept outdating the reads. */
+  /** Reads all that was committed before the call; false when changes of this engine kept making the reads obsolete. */
   readonly refresh = sharedRuns(() => this.#refresh())
 
   /** Refreshes at once, in the background: another engine announced a change. */
@@ -92,12 +92,12 @@ export class CatalogWatch extends RepeatingTask {
   }
 }
 
-/** The operator's limits of the workflow as the catalog knows them. */
+/** The operator's limits of the workflow in the catalog. */
 function limitsOf(catalog: Catalog, { namespace, app, name }: Workflow): string | undefined {
   return JSON.stringify(catalog.view(namespace).workflow(app, name)?.limits)
 }
 
-/** Differs when the runner registers something new. */
+/** A text that changes when the runner registers something new. */
 function registrationOf({ url, workflows }: Runner): string {
   return `${url} ${workflows.join('\n')}`
 }

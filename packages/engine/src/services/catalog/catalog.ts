@@ -1,4 +1,4 @@
-// Apps, runners, workflows, webhook endpoints and receivers in memory: read from the store at start, changed after each
+// Apps, runners, workflows, webhook endpoints and receivers in memory: read from the store at start, and updated after each
 // commit that changes them. Decisions read one namespace of it through `view`.
 
 import type { CatalogView } from '../../domain/model/catalog.ts'
@@ -19,7 +19,7 @@ export class Catalog {
   readonly childGraceMs: number
   readonly webhookAddresses: CatalogView['webhookAddresses']
   readonly #namespaces = new Map<string, NamespaceCatalog>()
-  /** By slug, of every namespace: a slug is a routing key. */
+  /** By slug, for all namespaces: a slug is a routing key. */
   readonly #receivers = new Map<string, Receiver>()
   #applied = 0
   #revision: number | undefined
@@ -44,24 +44,24 @@ export class Catalog {
     return catalog
   }
 
-  /** Sets what is called when this engine changed the catalog in a way that other engines should know. */
+  /** Sets the function that is called when this engine changed the catalog in a way that other engines should know. */
   onChanged(notify: () => void): void {
     this.#notifyChanged = notify
   }
 
-  /** Sets what `refresh` calls where other engines change the catalog too. */
+  /** Sets the function that `refresh` calls where other engines change the catalog too. */
   refreshWith(refresh: () => Promise<boolean>): void {
     this.#refresh = refresh
   }
 
-  /** Takes over all that other engines committed before the call; false when it has to be tried again. */
+  /** Reads all that other engines committed before the call; false when it must be tried again. */
   refresh(): Promise<boolean> {
     return this.#guarded ? this.#guarded.then(() => this.refresh()) : this.#refresh()
   }
 
   /**
-   * Guards every decision on the catalog by this revision of the store, where only this engine changes it, until the answered
-   * function is called. A decision that rested on what was changed meanwhile is made again after that.
+   * Guards every decision on the catalog by this revision of the store, where only this engine changes the catalog, until the
+   * returned function is called. A decision that rested on a part that changed meanwhile is made again after that.
    */
   guardBy(revision: number): () => void {
     let end = () => {}
@@ -76,17 +76,20 @@ export class Catalog {
     }
   }
 
-  /** The revision of the store's catalog that it has at least; undefined where no other engine changes that. */
+  /**
+   * The revision of the store's catalog that this one has at least; undefined where no other engine changes the store's
+   * catalog.
+   */
   get revision(): number | undefined {
     return this.#revision
   }
 
-  /** How often it has taken over changes of this engine: a read from before the last of them may lack some. */
+  /** How often it has applied changes of this engine. A read that began before the last of these may lack some. */
   get applied(): number {
     return this.#applied
   }
 
-  /** Replaces everything by what the store has. */
+  /** Replaces everything with the state of the store. */
   replace(
     { apps, stepLimits, runners, workflows, keptPauses, endpoints, receivers }: Configured,
     revision?: number,
@@ -115,14 +118,14 @@ export class Catalog {
     return [...this.#namespaces.values()].flatMap(view => view.allRunners())
   }
 
-  /** Takes over the changes of a committed unit. */
+  /** Applies the changes of a committed unit. */
   apply(changes: readonly Change[]): void {
     this.#applied++
     for (const change of changes) this.#applyOne(change)
     if (changes.some(changesCatalog)) this.#notifyChanged()
   }
 
-  /** Replaces the endpoints and receivers of every namespace by those of the store. */
+  /** Replaces the endpoints and receivers of every namespace with those in the store. */
   replaceWebhooks({ endpoints, receivers }: Pick<Configured, 'endpoints' | 'receivers'>): void {
     for (const view of this.#namespaces.values()) view.clearEndpoints()
     this.#receivers.clear()
@@ -140,7 +143,7 @@ export class Catalog {
     return [...this.#receivers.values()].filter(receiver => receiver.namespace === namespace).sort(byId)
   }
 
-  /** A registration knows nothing of a pause or an operator's limits. */
+  /** Keeps the pause and the operator's limits, which a registration does not contain. */
   #register(workflow: Workflow): void {
     const view = this.view(workflow.namespace)
     const { app, name } = workflow
@@ -149,7 +152,7 @@ export class Catalog {
     view.putWorkflow({ ...workflow, ...(pausedAt !== undefined && { pausedAt }), ...(limits && { limits }) })
   }
 
-  /** A registration knows nothing of a deletion at the same time. An empty list is none. */
+  /** Leaves out workflows that are being deleted, which the registration does not know. An empty list becomes none. */
   #registerRunner(
     named: Pick<Runner, 'namespace' | 'app' | 'runnerId'> | Runner,
     given?: readonly DeletedWorkflow[],

@@ -1,4 +1,4 @@
-// The catalog of one namespace: what decisions read (domain/model/catalog). Filled by catalog.ts.
+// The catalog of one namespace, which decisions read (domain/model/catalog). Filled by catalog.ts.
 
 import { matchesEvent } from '../../domain/expressions/matching.ts'
 import type { CatalogView } from '../../domain/model/catalog.ts'
@@ -8,7 +8,7 @@ import { withoutDeleted } from '../../domain/registry/deletion.ts'
 import { type Kept, keptBytes } from '../../domain/registry/registration-bounds.ts'
 import { signalOf } from '../../domain/text/name.ts'
 
-/** Event names per namespace whose matches are in memory; when there are more, all are forgotten. */
+/** Event names of a namespace whose matches are kept in memory; beyond this number all are forgotten. */
 const CATALOG_MATCHES_MAX = 10_000
 
 const NO_LIMITS: ReadonlyMap<string, StepLimit> = new Map()
@@ -53,7 +53,7 @@ export class NamespaceCatalog implements CatalogView {
     return this.#whole.revision
   }
 
-  /** Everything that registrations keep here. */
+  /** Everything that registrations store here. */
   get kept(): Readonly<Kept> {
     return { ...this.#kept, apps: this.apps.size }
   }
@@ -117,7 +117,7 @@ export class NamespaceCatalog implements CatalogView {
   }
 
   triggeredBy(eventName: string): readonly Workflow[] {
-    // The name of a signal in the log has the id of a run: it would not be looked for again.
+    // The name of a signal in the log contains a run id, so nobody would look for it again.
     if (signalOf(eventName) !== undefined) return []
     let matches = this.#matches.get(eventName)
     if (!matches) {
@@ -185,7 +185,7 @@ export class NamespaceCatalog implements CatalogView {
     this.#stepLimits.delete(name)
   }
 
-  /** Without claims on deleted workflows: the row of a runner that registered during the deletion may still have them. */
+  /** Leaves out deleted workflows: the row of a runner that registered during the deletion may still name them. */
   putRunner(stored: Runner): void {
     const runner = withoutDeleted(stored)
     const earlier = this.runner(runner.app, runner.runnerId)
@@ -238,7 +238,7 @@ function entry<V>(maps: Map<string, Map<string, V>>, key: string): Map<string, V
   return map
 }
 
-/** Removes the entry, and with the last of a map that map: names come and go. */
+/** Removes the entry, and also its map if that becomes empty: names come and go. */
 function removeEntry<V>(maps: Map<string, Map<string, V>>, key: string, innerKey: string): void {
   const map = maps.get(key)
   map?.delete(innerKey)
@@ -249,7 +249,7 @@ function byNameThenApp(a: Workflow, b: Workflow): number {
   return compare(a.name, b.name) || compare(a.app, b.app)
 }
 
-/** Ids sort by creation. */
+/** Compares by id. Ids sort by creation. */
 export function byId(a: { id: string }, b: { id: string }): number {
   return compare(a.id, b.id)
 }

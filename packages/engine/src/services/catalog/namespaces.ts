@@ -22,7 +22,7 @@ export class Namespaces {
     throw new EngineError('namespace_suspended', `namespace ${namespace} is suspended: it starts no runs`)
   }
 
-  /** Suspends these namespaces and no others. */
+  /** Marks exactly these namespaces as suspended. */
   replaceSuspended(names: readonly string[]): void {
     for (const name of this.#suspended) this.#catalog.view(name).suspended = false
     for (const name of names) this.#catalog.view(name).suspended = true

@@ -1,5 +1,5 @@
-// Runners that just refused a connection. Routing avoids them for a while, so that one dead address does not make every
-// run of its app flap between queued and running; a registration ends that at once.
+// Runners that just refused a connection. Routing avoids them for a while, so that one dead address does not make every run of
+// its app flap between queued and running. A registration ends that at once.
 
 import { type Runner, runnerKey } from '../../domain/model/workflow.ts'
 import type { Clock } from '../../ports/clock.ts'

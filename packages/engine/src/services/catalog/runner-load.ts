@@ -9,20 +9,20 @@ import { type Bus, broadcastBatches } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { RepeatingTask } from '../support/repeating-task.ts'
 
-/** Runners in memory; beyond that the one whose last pass began or ended first is forgotten. */
+/** Maximum runners in memory; beyond this, the runner whose last pass began or ended first is forgotten. */
 const RUNNERS_MAX = 10_000
-/** The newest passes of a runner, for the percentile. */
+/** Number of newest passes of a runner for the percentile. */
 const DURATIONS_MAX = 128
 const SHARE_EVERY_MS = 5000
-/** Numbers of an engine that sends none for this long no longer count. */
+/** The numbers of an engine that sent none for this long no longer count. */
 const SHARED_VALID_MS = 15_000
 const WINDOW_MS = 60_000
 const MESSAGE_CHARS_MAX = 300
 
-/** Numbers of this engine, or the sums over all. */
+/** The numbers of this engine, or the sums over all engines. */
 export interface Load {
   inFlight: number
-  /** Passes that ended within the last minute, by an even rate within each minute. */
+  /** Passes that ended within the last minute, assuming an even rate within each minute. */
   passesPerMin: number
   p95Ms?: number
   /** Passes that failed since the engine started. */
@@ -35,7 +35,7 @@ interface Measured {
   /** When the last pass began or ended, by the monotonic clock. */
   usedAt: number
   isForgotten?: true
-  /** The minute that `count` is of, and the count of the minute before. */
+  /** The minute that `count` counts, and the count of the previous minute. */
   minute: number
   count: number
   before: number
@@ -53,7 +53,7 @@ export interface RunnerLoadDeps {
 export class RunnerLoad extends RepeatingTask {
   readonly #deps: RunnerLoadDeps
   readonly #runners = new Map<string, Measured>()
-  /** The same by the catalog's objects: nearly every pass finds its runner without its key. */
+  /** The same by the catalog's objects: nearly every pass finds its runner here without building its key. */
   readonly #known = new WeakMap<Runner, Measured>()
   /** By engine, then by runner. */
   readonly #shared = new Map<string, Map<string, { load: Load; until: number }>>()
@@ -82,7 +82,7 @@ export class RunnerLoad extends RepeatingTask {
     measured.lastFailure = { at: this.#deps.clock.now(), message: cutText(failure, MESSAGE_CHARS_MAX) }
   }
 
-  /** Passes of this engine that the runner has under way. */
+  /** The number of this engine's passes under way at the runner. */
   underWay(runner: Runner): number {
     return this.#measured(runner).inFlight
   }
@@ -123,7 +123,7 @@ export class RunnerLoad extends RepeatingTask {
     this.#runners.delete(key)
   }
 
-  /** Sends nothing while no pass was sent to any runner. */
+  /** Sends nothing if no pass was sent to any runner. */
   #share(): void {
     const { bus, clock } = this.#deps
     if (!bus || this.#runners.size === 0) return
@@ -159,7 +159,7 @@ function turn(measured: Measured, now: number): void {
 function loadOf(measured: Measured, now: number): Load {
   turn(measured, now)
   const { inFlight, count, before, durations, failures, lastFailure } = measured
-  // The part of the minute before that is still within the last 60 seconds.
+  // The part of the previous minute that lies within the last 60 seconds.
   const share = 1 - (now % WINDOW_MS) / WINDOW_MS
   const sorted = [...durations].sort((a, b) => a - b)
   const p95 = sorted[Math.ceil(sorted.length * 0.95) - 1]
@@ -172,7 +172,7 @@ function loadOf(measured: Measured, now: number): Load {
   }
 }
 
-/** The percentile of several engines is the highest of theirs. */
+/** The percentile over several engines is their highest one. */
 function sum(a: Load, b: Load): Load {
   const last = [a.lastFailure, b.lastFailure].filter(one => one !== undefined).sort((x, y) => y.at - x.at)[0]
   const p95Ms = Math.max(a.p95Ms ?? 0, b.p95Ms ?? 0)

@@ -1,6 +1,6 @@
-// Runs after every commit: wakes the lanes that wait for what it changed, and publishes the changes to open streams. All of
-// this may be lost or repeated without harm: lanes and the streams of single runs read the store from time to time, and
-// the streams of a namespace are best effort (docs/concepts.md#timeline-and-streams).
+// Runs after every commit: wakes the lanes that wait for its changes, and publishes the changes to open streams. All of this
+// may be lost or repeated without harm: lanes and the streams of single runs read the store from time to time, and the streams
+// of a namespace are best effort (docs/concepts.md#timeline-and-streams).
 
 import type { CatalogChange, Change } from '../../domain/model/change.ts'
 import { isTerminal, type Run } from '../../domain/model/run.ts'
@@ -20,7 +20,7 @@ import { type Live, runKey, streamKey } from '../live/live.ts'
 import { UpdatePublisher } from '../live/update-publisher.ts'
 import { countChange } from './commit-metrics.ts'
 
-/** Frames of woken runs read at once: an event may wake thousands of runs, and their frames are not worth that many reads. */
+/** Frames of woken runs that are read at once: an event may wake thousands of runs, and that many reads would cost too much. */
 export const WOKEN_READS_MAX = 100
 
 interface AnnouncerDeps {
@@ -30,7 +30,7 @@ interface AnnouncerDeps {
   metrics: Metrics
 }
 
-/** The changes, besides those of the catalog, that wake no lane and no stream but that of their run. */
+/** The changes, besides those of the catalog, that wake no lane and no stream except that of their run. */
 type Unannounced = Extract<
   Change,
   | { step: unknown }
@@ -67,7 +67,7 @@ type Unannounced = Extract<
 
 export class Announcer {
   readonly #deps: AnnouncerDeps
-  /** Woken runs whose frame is being read, unless a later change of the run was published since. */
+  /** Woken runs whose frame is being read. A run is removed when a later change of it is published. */
   readonly #woken = new Set<string>()
   readonly #updates: UpdatePublisher
   #interrupt: (runId: string) => void = () => {}
@@ -78,14 +78,14 @@ export class Announcer {
   }
 
   /**
-   * Sets the function that aborts the invoke of a run that an outsider changed. The driver, whose function it is, is made
-   * after the announcer.
+   * Sets the function that aborts the invoke of a run that an outsider changed. The function belongs to the driver, which is
+   * made after the announcer.
    */
   onInterrupt(interrupt: (runId: string) => void): void {
     this.#interrupt = interrupt
   }
 
-  /** `of`: the namespace, where no change of an event or a run has it. */
+  /** `of`: the namespace, for changes that contain no event or run with it. */
   announce(changes: readonly Change[], of?: string): void {
     // `step.woken` does not contain the namespace: it comes with the event, or the end of the child, that caused it.
     const namespace = of ?? firstNamespace(changes)
@@ -97,7 +97,7 @@ export class Announcer {
     this.#updates.publish(changes, namespace)
   }
 
-  /** A runner reported that a step of the run runs. Streams that are open learn of it; nothing is stored. */
+  /** Tells open streams that a runner reported a running step. Nothing is stored. */
   stepsRun({ run, lastStepSeq }: RunState, name: string | undefined, ts: number): void {
     if (name === undefined || run.status !== 'running') return
     const { moves, running } = this.#deps.live
@@ -162,7 +162,7 @@ export class Announcer {
         this.#wakeRuns(change.at)
         break
       case 'turns.granted':
-        // The store knows when the next turn is free: the lane asks it.
+        // The store knows when the next turn is free: the lane reads it.
         this.#deps.queue.wake('timers', change.at)
         this.#wakeRuns(change.at)
         break
@@ -182,7 +182,7 @@ export class Announcer {
         if (change.delivery.availableAt !== undefined) this.#deps.queue.wake('deliveries', change.delivery.availableAt)
         break
       default:
-        // Does not compile for a new change, until it has a case above or is listed here.
+        // Fails to compile for a new change until it has a case above or is listed here.
         change satisfies CatalogChange | Unannounced
     }
   }
@@ -211,12 +211,12 @@ export class Announcer {
     if (rows.length > 0) this.#deps.live.streams.publish(streamKey(runId, name), rows)
   }
 
-  /** Reads whether the wake made its run queued, which the store decides. Not published if the run has moved on since. */
+  /** Reads whether the wake made its run queued, which the store decides. Publishes nothing if the run has changed since. */
   async #publishWoken({ runId, at }: StepWoken, namespace: string): Promise<void> {
     const { moves, updates } = this.#deps.live
     if (!(moves.has(namespace) || updates.has(namespace)) || this.#woken.size >= WOKEN_READS_MAX) return
     this.#woken.add(runId)
-    // A frame that cannot be read is missed, as others may be.
+    // A frame that cannot be read is lost, which is allowed for every frame here.
     const frame = await this.#deps.store
       .in(namespace)
       .status(runId)
@@ -232,7 +232,7 @@ export class Announcer {
   }
 }
 
-/** The run whose timeline the change continues. */
+/** The run whose timeline has the change. */
 function runIdOf(change: Change): string | undefined {
   if ('run' in change) return change.run.id
   if ('step' in change) return change.step.runId

@@ -1,5 +1,5 @@
-// Records control actions in the audit log: an entry shares the commit of what the action changed, but never prevents it
-// (docs/concepts.md#audit). Used by every service that carries out such actions.
+// Records control actions in the audit log. An entry is in the same commit as the changes of its action, but never prevents
+// that commit (docs/concepts.md#audit). Used by every service that carries out such actions.
 
 import type { KeyKind } from '../../domain/model/api-key.ts'
 import type { Unit } from '../../domain/model/change.ts'
@@ -17,9 +17,9 @@ export interface Actor {
   /** The id of that key: several keys may have one label. */
   keyId?: string
   kind?: KeyKind
-  /** Only if the request carries a run token instead of a key: it reads that run alone. */
+  /** Present only if the request has a run token instead of a key: the token reads only that run. */
   runToken?: RunGrant
-  /** The caller's `traceparent`: runs that the action starts continue that trace. */
+  /** The caller's `traceparent`: runs that the action starts continue its trace. */
   trace?: Traceparent
 }
 
@@ -36,14 +36,14 @@ export class Audit {
   }
 
   /**
-   * Makes the unit durable with its entry; if that fails, without it, and logs the action instead. It does not try again
-   * when the store is not available: the unit may be durable although its answer was lost.
+   * Makes the unit durable with its entry; if that fails, without it, and logs the action instead. Does not try again when the
+   * store is unavailable: the unit may be durable although its answer was lost.
    */
   commit(actor: Actor, unit: Unit, act: Act): Promise<void> {
     return this.record(unit, this.entry(actor, act))
   }
 
-  /** The same for an entry that several commits write, each with more in it. */
+  /** The same for an entry that several commits write, each with more data in it. */
   async record({ guards, changes }: Unit, entry: ControlAction): Promise<void> {
     const { store, log } = this.#deps
     try {

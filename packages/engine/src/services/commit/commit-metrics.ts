@@ -1,4 +1,4 @@
-// Counts what a durable commit contains: runs that started and ended, events, deliveries. Called by the announcer for every
+// Counts the contents of a durable commit: runs that started and ended, events, deliveries. Called by the announcer for every
 // change.
 
 import type { Change } from '../../domain/model/change.ts'
@@ -30,7 +30,7 @@ export function countChange(change: Change, metrics: Metrics): void {
   }
 }
 
-/** Counts each end once: a run that has ended changes no more. */
+/** Counts each end once: an ended run changes no more. */
 function countEnd(run: Run, metrics: Metrics): void {
   const { status } = run
   if (status === 'succeeded' || status === 'failed' || status === 'cancelled') {

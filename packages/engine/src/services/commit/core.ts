@@ -25,6 +25,6 @@ export interface Core {
   metrics: Metrics
   /** Absent where the engine does not trace. */
   tracing?: Tracing | undefined
-  /** Receives expressions that could not be evaluated, and log lines of runners that could not be read. */
+  /** Receives expressions that could not be evaluated, and unreadable log lines of runners. */
   report: PassReport
 }

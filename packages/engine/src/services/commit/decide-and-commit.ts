@@ -1,5 +1,5 @@
-// Decides, commits, and after a lost race reads what changed and decides again. Every service that decides on rows calls
-// this, and none sees a StaleError. The questions of a decision are answered before it is committed.
+// Decides and commits; after a lost race it reads what changed and decides again. Every service that decides on rows calls
+// this, and so never sees a StaleError. The questions of a decision are answered before it is committed.
 
 import { liveKey } from '../../domain/arrival/live/live-runs.ts'
 import { Evaluations } from '../../domain/expressions/evaluations.ts'
@@ -17,12 +17,12 @@ import { KeyMutex } from '../support/key-mutex.ts'
 import { readMatched, readWaiters, readWatchers } from './read-waits.ts'
 import { decideInTurns } from './turns.ts'
 
-/** Lost races in a row before giving up: far more than contention causes, so reaching it is a defect. */
+/** Lost races in a row before giving up: contention causes far fewer, so reaching this number is a defect. */
 const RACES_MAX = 1000
 /** Events in one read when a wait reads past events. */
 const EVENTS_PAGE = 200
 
-/** Guards of facts that decisions read from the catalog. */
+/** Guards of facts that decisions read from the catalog, not from the store. */
 const CATALOG_GUARDS: ReadonlySet<Guard['type']> = new Set(['catalog', 'registered', 'paused'])
 
 export interface DecideAndCommit<D> {
@@ -42,7 +42,7 @@ export interface DecideAndCommit<D> {
   unit(decision: D): Unit
   /** Makes a unit durable; absent: the store's commit. */
   commit?(unit: Unit): Promise<void>
-  /** Called when a guard no longer held that is about no assumption; false: give up, without a result. */
+  /** Called when a guard fails that is not about an assumption; false: give up, without a result. */
   onStale(guard: Guard): boolean | Promise<boolean>
 }
 
@@ -88,7 +88,7 @@ export async function decideAndCommit<D>(options: DecideAndCommit<D>): Promise<D
   throw new Error(`Lost ${RACES_MAX} races in a row.`)
 }
 
-/** One for all services on a store. */
+/** One instance for all services on a store. */
 function perStore<T>(create: () => T): (store: Store) => T {
   const all = new WeakMap<Store, T>()
   return store => {
@@ -103,8 +103,8 @@ const rowMutexOf = perStore(() => new KeyMutex())
 const newestReadsOf = perStore(() => new JoinedReads<Run | null>())
 
 /**
- * Reads the other facts of the kind that were assumed without a read: a decision on many rows would else be decided again for each of
- * them.
+ * Reads all other facts of the same kind that were assumed without a read. Otherwise a decision on many rows would be decided
+ * again for each of them.
  */
 async function refreshAlike(
   store: Store,
@@ -134,7 +134,7 @@ function isUnread(assumptions: Assumptions, guard: Guard): boolean {
   }
 }
 
-/** Reads what an assumption got wrong. False when the guard is about something else. */
+/** Reads the facts of a wrong assumption. False when the guard is not about an assumption. */
 export async function refreshAssumption(store: Store, assumptions: Assumptions, guard: Guard): Promise<boolean> {
   switch (guard.type) {
     case 'waiters':
@@ -174,7 +174,7 @@ export async function refreshAssumption(store: Store, assumptions: Assumptions, 
       return true
     }
     case 'inbox': {
-      // The end of a run of the assumptions rested on its inbox: the next decision asks for the run again.
+      // The decision that a run ends depended on the run's inbox: the next decision requests the run again.
       const runs = [...assumptions.runs].filter(([, { run }]) => run.inbox !== guard.inbox)
       if (runs.length === assumptions.runs.size) return false
       assumptions.runs = new Map(runs)
@@ -186,7 +186,7 @@ export async function refreshAssumption(store: Store, assumptions: Assumptions, 
     case 'run':
     case 'steps':
       if (forgetNewest(assumptions, guard.runId)) return true
-      // A run that the decision ends has changed: the next decision asks for it again.
+      // A run that the decision ends has changed: the next decision requests it again.
       if (!assumptions.runs.has(guard.runId)) return false
       assumptions.runs = new Map([...assumptions.runs].filter(([runId]) => runId !== guard.runId))
       return true
@@ -195,7 +195,7 @@ export async function refreshAssumption(store: Store, assumptions: Assumptions, 
   }
 }
 
-/** Lets the next decision ask for a run again that a step waits for. False if none waits for it. */
+/** Makes the next decision request a run again that a step waits for. False if no step waits for it. */
 function forgetNewest(assumptions: Assumptions, runId: string): boolean {
   const left = [...assumptions.newest].filter(([, newest]) => newest?.id !== runId)
   if (left.length === assumptions.newest.size) return false
@@ -203,7 +203,7 @@ function forgetNewest(assumptions: Assumptions, runId: string): boolean {
   return true
 }
 
-/** Reads the answer to a question of a decision, or takes it from the limiter. */
+/** Reads the answer to a question of a decision, or gets it from the limiter. */
 export async function answerQuestion(
   question: Question,
   assumptions: Assumptions,

@@ -30,7 +30,7 @@ export async function readWaiters(
   setLists(assumptions, matchName('waiters', eventName), isLooked ? found.lists : [])
 }
 
-/** Reads the next page of the watches of the guard: of those that have its key, or of all for the name. */
+/** Reads the next page of the guard's watches: those that have its key, or all for the name. */
 export async function readWatchers(
   store: Store,
   assumptions: Assumptions,

@@ -1,11 +1,11 @@
-// Decisions that evaluate expressions share each turn of the event loop (domain/expressions/evaluations). One whose turn is over
-// waits here; each later turn lets one of them go on, and namespaces take turns. Called by every service whose decisions
+// Decisions that evaluate expressions share each turn of the event loop (domain/expressions/evaluations). A decision whose turn
+// is over waits here; each later turn continues one of them, and namespaces take turns. Called by every service whose decisions
 // evaluate expressions; decide-and-commit does so for its callers.
 
 import { FairQueue } from '../../base/fair-queue.ts'
 import { beginTurn, Evaluations, hasWorkedInTurn, TurnOver } from '../../domain/expressions/evaluations.ts'
 
-/** Decisions that wait, by namespace. One for the process, as the event loop is. */
+/** Decisions that wait, by namespace. There is one queue for the process, because there is one event loop. */
 const waiting = new FairQueue<() => void>()
 let isTurnScheduled = false
 
