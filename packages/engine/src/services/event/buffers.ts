@@ -1,5 +1,5 @@
-// Open buffers of debounce and batch (docs/flow-control.md#bursts-and-batches-under-way): starts the run of one before it is due.
-// Called by the HTTP routes.
+// Open buffers of debounce and batch (docs/flow-control.md#bursts-and-batches-under-way): starts the run of a buffer before it
+// is due. Called by the HTTP routes.
 
 import { bufferView, decideDueBuffer } from '../../domain/arrival/buffer.ts'
 import type { DueRowDecision } from '../../domain/arrival/due-row.ts'
@@ -26,10 +26,10 @@ export class Buffers {
   }
 
   /**
-   * Starts the run of a buffer now and answers its id. The version of the row decides against the timers lane and against events that
-   * fill the buffer: each buffer becomes one run.
-   * @throws EngineError `not_found` if there is no such buffer, or no longer; `namespace_suspended`; `conflict` if its workflow is not
-   * registered.
+   * Starts the run of a buffer now and returns the run's id. The timers lane, or events that fill the buffer, may do the same
+   * at this moment; the version of the row ensures that each buffer becomes one run.
+   * @throws EngineError `not_found` if there is no such buffer, or no longer; `namespace_suspended`; `conflict` if its workflow
+   * is not registered.
    */
   async flush(actor: Actor, id: string): Promise<{ runId: string }> {
     const { store, catalog, announcer, clock, report, assertActive } = this.#deps
@@ -64,7 +64,7 @@ export class Buffers {
   }
 }
 
-/** Without the key, which is a part of a payload: the entry stays when the run is erased. */
+/** The key is left out, since it is a part of a payload and the entry stays when the run is erased. */
 function actOf({ id, app, workflow, policy }: FlowRow, newRunId: string) {
   const detail = JSON.stringify({ id, app, workflow, kind: policy })
   return { action: 'buffer.flush', newRunId, detail } as const

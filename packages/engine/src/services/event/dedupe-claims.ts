@@ -1,17 +1,21 @@
-// The dedupe ids of an event: what must be free for it to have an effect, and what it claims (docs/events.md#send-an-event).
+// The dedupe ids of an event: the keys that must be free for the event to have an effect, and the key that it claims
+// (docs/events.md#send-an-event).
 
 import type { Unit } from '../../domain/model/change.ts'
 import { DEDUPE_WINDOW_MS, type DedupeKey } from '../../domain/model/event.ts'
 
-/** The fields of an event that say whether it is a repeat. */
+/** The fields of an event that decide whether it is a repeat. */
 export interface Deduplicated {
   app?: string
   dedupeId?: string
-  /** Scope in which `dedupeId` is unique; the app if absent. Contains a line break, which no app's name does. */
+  /** Scope in which `dedupeId` is unique; the app if absent. Contains a line break, which no app name may contain. */
   dedupeScope?: string
-  /** The digest of a body whose message id is not signed: one that came with an id before is a repeat under any id, or none. */
+  /**
+   * The digest of a body whose message id is not signed: a body that came with an id before is a repeat under any id, or
+   * without one.
+   */
   bodyDedupeId?: string
-  /** When it arrives, if it is to arrive later than now. */
+  /** When the event arrives, if that is later than now. */
   at?: number
 }
 
@@ -21,7 +25,7 @@ export interface DedupeClaim {
   claims: boolean
 }
 
-/** The key that the event's dedupe id claims; undefined without one. */
+/** The key that the event's dedupe id claims; undefined if the event has no dedupe id. */
 export function dedupeKey(
   namespace: string,
   { app, dedupeId, dedupeScope = app ?? '' }: Deduplicated,
@@ -30,7 +34,7 @@ export function dedupeKey(
   return dedupeId === undefined ? undefined : { namespace, app: dedupeScope, dedupeId, now }
 }
 
-/** A body is claimed with an id only: senders that give none may send the same body again. */
+/** Claims a body only together with an id: senders without ids may send the same body again. */
 export function dedupeClaims(namespace: string, event: Deduplicated, now: number): readonly DedupeClaim[] {
   const key = dedupeKey(namespace, event, now)
   const { bodyDedupeId: dedupeId } = event
@@ -39,7 +43,7 @@ export function dedupeClaims(namespace: string, event: Deduplicated, now: number
   return body === undefined ? claims : [...claims, { key: body, claims: key !== undefined }]
 }
 
-/** The same for every claim of one key. */
+/** A name that is the same for every claim of one key. */
 export function claimName({ key: { app, dedupeId } }: DedupeClaim): string {
   return JSON.stringify([app, dedupeId])
 }

@@ -1,4 +1,4 @@
-// `POST /events?dryRun=1` (docs/events.md#dry-runs): decides an event as ingest does, on what is really stored rather than on
+// `POST /events?dryRun=1` (docs/events.md#dry-runs): decides an event as ingest does, but on stored facts rather than
 // assumptions, and commits nothing. Called by the HTTP routes.
 
 import type { DryRunReply } from '@perdure/protocol'
@@ -13,9 +13,9 @@ import { decideInTurns } from '../commit/turns.ts'
 import { dedupeKey } from './dedupe-claims.ts'
 import { arrivedEvent, type IncomingEvent } from './ingest.ts'
 
-/** Decisions on a store that keeps changing, before the last one is good enough. */
+/** Maximum decisions while the store keeps changing; the last one is then good enough. */
 const DRY_RUN_DECISIONS_MAX = 100
-/** A token cannot be given back, so none is taken: the answer is as if the limit had one left. */
+/** A token cannot be given back, so a dry run takes none: it answers as if the limit had one left. */
 const ADMITTING_LIMITER = { take: async () => true }
 
 export type DryRunDeps = Pick<Core, 'store' | 'catalog' | 'clock' | 'ids'>
@@ -54,7 +54,7 @@ export class DryRun {
     return decideInTurns(namespace, () => describeFanout({ ...input, assumptions }, decided))
   }
 
-  /** Decides, reads everything the decision was made on, and decides again until nothing else is needed. */
+  /** Decides, reads everything that the decision rested on, and decides again until nothing else is needed. */
   async #decide(input: Omit<FanoutInput, 'assumptions'>): Promise<{ decided: Fanout; assumptions: Assumptions }> {
     const { store } = this.#deps
     const assumptions = noAssumptions()

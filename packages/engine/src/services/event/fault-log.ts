@@ -1,12 +1,12 @@
-// Logs expressions that could not be evaluated, once per trigger (or wait) and minute (docs/events.md#expressions), and
-// log lines of runners that could not be read, and long chains of runs, once per workflow and minute.
+// Logs expressions that could not be evaluated, once per trigger (or wait) and minute (docs/events.md#expressions). Also logs
+// unreadable log lines of runners and long chains of runs, once per workflow and minute.
 
 import type { Logger } from 'pino'
 import type { PassReport } from '../../domain/pass/opcodes/context.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { OncePerMinute } from '../support/once-per-minute.ts'
 
-/** A receiver of faults that writes them to the log. */
+/** Makes a receiver of faults that writes them to the log. */
 export function faultLog(clock: Clock, log: Logger): PassReport {
   const oncePerFault = new OncePerMinute(clock)
   return fault => {

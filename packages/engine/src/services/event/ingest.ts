@@ -1,6 +1,7 @@
-// Takes in events (docs/events.md#send-an-event). One unit contains the log row of an event, the steps it wakes and the runs it
-// starts; the reply goes out only when that unit is durable. Events that are sent together share units, in their order. Called by the
-// HTTP routes, by services/webhook/inbound, and by services/event/timers for events that arrive later and those of the engine.
+// Accepts events (docs/events.md#send-an-event). One unit contains the log row of an event, the steps it wakes and the runs it
+// starts; the reply goes out only when that unit is durable. Events that are sent together share units, in their order. Called
+// by the HTTP routes, by services/webhook/inbound, and by services/event/timers for events that arrive later and those of the
+// engine.
 
 import type { SendEventReply } from '@perdure/protocol'
 import type { Fanout } from '../../domain/arrival/fanout.ts'
@@ -32,13 +33,13 @@ export interface IncomingEvent extends Deduplicated {
   targetApp?: string
   /** Attributes of the runs that the event starts. */
   attributes?: Attributes
-  /** The webhook receiver that took it in. */
+  /** The webhook receiver that accepted it. */
   receiverId?: string
   /** The instant of the schedule that sends it. */
   scheduledAt?: number
   /** The caller's `traceparent`: the runs that the event starts continue that trace. */
   trace?: Traceparent
-  /** Only on a signal or an update: the run that it is for, as it was read. */
+  /** Only on a signal or an update: the run that it is for, in the state in which it was read. */
   signal?: { kind: 'signal' | 'update'; run: Pick<Run, 'id' | 'fence' | 'signalled'> }
   /** Only on an event that the engine sends. */
   engine?: EngineEventFacts
@@ -53,36 +54,41 @@ interface Incoming {
   isRepeat: boolean
 }
 
-/** A unit with what becomes of each of its events, in their order: nothing of a repeat, or of one that arrives later. */
+/**
+ * A unit with the effects of each of its events, in their order: undefined for a repeat, `later` for an event that arrives
+ * later.
+ */
 interface Taken extends UnitOfEvents {
   effects: (Fanout | 'later' | undefined)[]
 }
 
-/** Events in one unit, and characters of their payloads: then the next unit begins. */
+/** Maximum events in one unit, and characters of their payloads; then the next unit begins. */
 const EVENTS_PER_UNIT_MAX = 200
 const CHARS_PER_UNIT_MAX = 1024 * 1024
 
-/** The event as it was sent, with the first run that it starts; without one, the live run for which a singleton skipped it. */
+/** The event as it was sent, with the first run that it starts, or the live run for which a singleton skipped it. */
 interface Sent {
   eventId: string
   runId: string | undefined
   liveRunId: string | undefined
 }
 
-/** The flow-control row that an event arrives for, and what becomes of the row in the same commit. */
+/** The flow-control row for which an event arrives, and the change of the row in the same commit. */
 export interface DueEvent {
   row: FlowRow
-  /** The event arrives although the row has changed, unless the row is gone. Absent: only while the row is as given. */
+  /**
+   * The event arrives even if the row has changed, but not if the row is gone. Absent: it arrives only if the row is unchanged.
+   */
   arrivesAnyway?: true
   after(row: FlowRow, sent: Sent): Change
 }
 
-/** The parts of the commit of an event beside its effects. */
+/** The parts of an event's commit that are not its effects. */
 interface Beside {
-  /** Called before each decision, which is made again after a change of the catalog: throws if the event may not arrive. */
+  /** Called before each decision, which is repeated after a change of the catalog. Throws if the event may not arrive. */
   refuse?(): void
   due?: DueEvent
-  /** Makes the unit durable, with more in it. */
+  /** Makes the unit durable, together with other changes. */
   commit?: (unit: Unit, sent: Sent) => Promise<void>
 }
 
@@ -99,7 +105,8 @@ export class Ingest {
   }
 
   /**
-   * Resolves when the event and its effects are durable; a repeated dedupe id has no effect, nor has an event whose row is gone.
+   * Resolves when the event and its effects are durable. An event with a repeated dedupe id, or whose row is gone, has no
+   * effect.
    * @throws StaleError for a signal whose run has changed since it was read.
    */
   async send(namespace: string, incoming: IncomingEvent, beside?: Beside): Promise<SendEventReply> {
@@ -108,8 +115,8 @@ export class Ingest {
   }
 
   /**
-   * Sends events as if each was sent when the one before was durable. The replies come in their order; one that could not be stored has
-   * the error for a reply. Once the store is not available, the events after it are not tried.
+   * Sends events as if each was sent after the previous one was durable. The replies are in the same order; an event that could
+   * not be stored has its error as the reply. Once the store is unavailable, the remaining events are not tried.
    */
   async sendAll(namespace: string, events: readonly IncomingEvent[]): Promise<(SendEventReply | Error)[]> {
     const replies: (SendEventReply | Error)[] = []
@@ -123,7 +130,7 @@ export class Ingest {
         unavailable ??= isUnavailable(taken) ? taken : undefined
         replies.push(...some.map(() => taken))
       } else {
-        // One of them cannot be stored. Its fault is not that of the others.
+        // One of the events cannot be stored, and the others must not fail for that.
         for (const one of some) replies.push(...[await take([one])].flat())
       }
     }
@@ -145,11 +152,11 @@ export class Ingest {
   }
 
   /**
-   * Lets an event arrive whose time has come. Its row goes in the same commit, so that it arrives once: nothing happens if it has
-   * arrived already, or was deleted. Its dedupe id was claimed when it was sent.
+   * Lets an event arrive whose time has come. Its row is removed in the same commit, so it arrives once: nothing happens if it
+   * has already arrived or was deleted. Its dedupe id was claimed when it was sent.
    */
   async arrive(row: FlowRow): Promise<void> {
-    // The clock was set back since the claim: the event is not due any more, and is claimed again when it is.
+    // The clock was set back since the claim: the event is not due any more, and is claimed again when it is due.
     if (row.dueAt !== undefined && row.dueAt > this.#deps.clock.now())
       return saveClaimed(this.#deps, row, released(row, row.dueAt))
     const { id, dedupeId: _, ...incoming } = scheduledEvent(row)
@@ -205,7 +212,7 @@ export class Ingest {
         decide: assumptions => {
           refuse?.()
           const read = due && assumptions.flow.get(due.row.id)
-          // A buffer that is open makes the first decision stale, and then the row of the event is read, too.
+          // An open buffer makes the first decision stale, and then the row of the event is read too.
           if (read !== undefined && read?.version !== due?.row.version) {
             row = due?.arrivesAnyway && (read ?? undefined)
             if (!row) return undefined
@@ -243,13 +250,13 @@ export class Ingest {
     }
   }
 
-  /** Decides the events one after the other; undefined if each is a repeat. */
+  /** Decides the events one after the other; undefined if all are repeats. */
   #decide(events: readonly Incoming[], assumptions: Assumptions): Taken | undefined {
     const unit: Taken = {
       guards: [],
       changes: [],
       questions: [],
-      // A copy: an event reads the flow-control rows that those before it have written.
+      // A copy: each event reads the flow-control rows that the earlier events have written.
       assumptions: { ...assumptions },
       wokenWaiters: new Set(),
       guarded: new Set(),
@@ -282,7 +289,7 @@ export class Ingest {
     return takeIn(unit, { event, ...about, catalog: catalog.view(namespace), now: clock.now(), report })
   }
 
-  /** Marks the events whose dedupe ids are claimed; false if there are none besides those that are marked. */
+  /** Marks the events whose dedupe ids are claimed; false if it marks none that was not marked before. */
   async #findRepeats(events: readonly Incoming[]): Promise<boolean> {
     const { store } = this.#deps
     const open = events.filter(({ dedupes, isRepeat }) => dedupes.length > 0 && !isRepeat)
@@ -296,13 +303,13 @@ export class Ingest {
   }
 }
 
-/** The run must be as it was read. The first signal marks it, so that its end looks for signals. */
+/** Requires the run to be unchanged since it was read. The first signal marks the run, so that its end looks for signals. */
 function addReceiver(unit: Unit, { run: { id: runId, fence, signalled } }: NonNullable<IncomingEvent['signal']>): void {
   unit.guards.push({ type: 'run', runId, fence })
   if (!signalled) unit.changes.push({ type: 'run.marked', runId, mark: 'signalled' })
 }
 
-/** The events in parts, each of which is one unit. */
+/** Splits the events into parts; each becomes one unit. */
 function partsOf(events: readonly IncomingEvent[]): IncomingEvent[][] {
   const parts: IncomingEvent[][] = []
   let chars = 0
@@ -322,7 +329,7 @@ function isUnavailable(error: Error): boolean {
   return error instanceof EngineError && (error.code === 'unavailable' || error.code === 'overloaded')
 }
 
-/** The event as it is recorded, without its effects. */
+/** The event as the log records it, without its effects. */
 export function arrivedEvent(
   namespace: string,
   { name, app, receiverId, scheduledAt, data, engine, signal }: IncomingEvent,
@@ -339,7 +346,7 @@ function reply(
   effects: Fanout | 'later' | undefined,
 ): SendEventReply {
   if (effects === undefined) return { deduped: true }
-  // The answer to an event with a time has no effects, even if that time has passed.
+  // The reply to an event with a time has no effects, even if that time has passed.
   if (at !== undefined) return { eventId, at: timestamp(at) }
   const { woke, triggered, suspended, warnings } = effects as Fanout
   const { runId, liveRunId } = startedBy({ triggered })

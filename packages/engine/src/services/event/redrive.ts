@@ -1,5 +1,6 @@
-// Starts workflows with events of the log (docs/events.md#redrive): one event, or all of a name. The guard of each run makes
-// each event start a workflow at most once in bulk, over repeated calls, crashes and engines. Called by the HTTP routes.
+// Starts workflows with events of the log (docs/events.md#redrive): one event, or all events of a name. A guard of each run
+// ensures that bulk calls start a workflow at most once for each event, despite repeated calls, crashes and several engines.
+// Called by the HTTP routes.
 
 import type { BulkRedriveReply } from '@perdure/protocol'
 import { arrivingAlone } from '../../domain/arrival/buffer.ts'
@@ -18,7 +19,7 @@ import { type Actor, Audit } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 
-/** Most runs that one call starts. */
+/** Maximum runs that one call starts. */
 const STARTS_MAX = 1000
 /** Events in one read, and runs in one commit. */
 const PAGE = 500
@@ -59,7 +60,10 @@ export class Redrive {
     this.#audit = new Audit(deps)
   }
 
-  /** Starts one run. @throws EngineError `not_found`, `conflict` for an erased event or a signal, `already_running`, `namespace_suspended`. */
+  /**
+   * Starts one run.
+   * @throws EngineError `not_found`, `conflict` for an erased event or a signal, `already_running`, `namespace_suspended`.
+   */
   async one(actor: Actor, eventId: string, target: RedriveTarget): Promise<Run> {
     const { store, announcer } = this.#deps
     const { app, name: workflow } = await this.#workflow(actor.namespace, target)
@@ -93,14 +97,14 @@ export class Redrive {
     const { app, name: workflow } = await this.#workflow(actor.namespace, target)
     const { store, clock } = this.#deps
     const reads = store.in(actor.namespace)
-    // Events that arrive during the call are left to the triggers.
+    // The triggers decide on events that arrive during the call.
     const query = { name, since, until: until ?? clock.now() + 1, app, workflow }
     const found: string[] = []
     const counts: Counts = { matched: 0, started: 0, skipped: 0, failed: 0 }
     let capped = false
     for (let after = -1; ; ) {
       const page = await reads.redrivable({ ...query, after, limit: PAGE }, signal).catch(error => {
-        // Enough is found: what is left is counted only as far as the time allows.
+        // Enough events are found: the rest is only counted, if time allows.
         if (capped && signal.aborted) return []
         throw error
       })
@@ -138,7 +142,7 @@ export class Redrive {
     return { ...counts, capped }
   }
 
-  /** One batch: the runs whose guard fails are skipped, since another call or a trigger was first. */
+  /** Starts one batch. Runs whose guard fails are skipped, since another call or a trigger was first. */
   async #startAll(
     actor: Actor,
     batch: {
@@ -189,7 +193,7 @@ export class Redrive {
     actor: Actor
     app: string
     workflow: string
-    /** Whether a singleton refuses the call, instead of leaving out the run. */
+    /** Whether a singleton refuses the call, instead of only skipping the run. */
     isAlone?: true
     events(): readonly Event[]
     guards: Guard[] | ((events: readonly Event[]) => Guard[])
@@ -259,7 +263,7 @@ function noWorkflow({ workflow, app }: { workflow: string; app?: string | undefi
   return new EngineError('not_found', `There is no workflow ${workflow}${app === undefined ? '' : ` of app ${app}`}.`)
 }
 
-/** Whether neither a trigger, nor a buffer, nor a redrive has started the workflow with the event. */
+/** Whether no trigger, buffer or redrive has started the workflow with the event. */
 function isUnstarted(event: RedrivableEvent, { app, workflow }: { app: string; workflow: string }): boolean {
   if (event.isStarted || event.erased) return false
   const entry = event.triggered.find(one => one.workflow === workflow && one.app === app)

@@ -1,11 +1,12 @@
-// Saves a row that the timers lane has claimed, and with it ends the lease. Called where a claimed row is not due, or fires nothing.
+// Saves a row that the timers lane has claimed, which also ends the lease. Called when a claimed row is not due, or fires
+// nothing.
 
 import type { Unit } from '../../domain/model/change.ts'
 import type { FlowRow } from '../../domain/model/flow-row.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 
-/** Changes nothing if the row has changed since it was claimed. */
+/** Saves the row; does nothing if the row has changed since it was claimed. */
 export async function saveClaimed(
   { store, announcer }: Pick<Core, 'store' | 'announcer'>,
   { id, version }: FlowRow,

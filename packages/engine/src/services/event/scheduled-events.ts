@@ -1,4 +1,4 @@
-// Events that arrive later: says when, and deletes them (docs/events.md#send-an-event-later). Called by the HTTP routes.
+// Events that arrive later: computes when, and deletes them (docs/events.md#send-an-event-later). Called by the HTTP routes.
 
 import type { Change, Unit } from '../../domain/model/change.ts'
 import { EngineError, invalid } from '../../domain/model/errors.ts'
@@ -15,7 +15,7 @@ import { decideAndCommit } from '../commit/decide-and-commit.ts'
 
 export type ScheduledEventsDeps = Pick<Core, 'store' | 'announcer' | 'clock' | 'ids' | 'log'>
 
-/** When an event arrives, as its sender asks for it. */
+/** When an event arrives, as its sender specifies it. */
 export type Later = { at: number } | { delayMs: number }
 
 export class ScheduledEvents {
@@ -27,7 +27,7 @@ export class ScheduledEvents {
     this.#audit = new Audit(deps)
   }
 
-  /** When an event that is sent now arrives. @throws EngineError `invalid_request` for a time that is too far away. */
+  /** Returns when an event that is sent now arrives. @throws EngineError `invalid_request` for a time that is too far away. */
   arrivalTime(later: Later): number {
     const now = this.#deps.clock.now()
     const at = 'at' in later ? later.at : now + later.delayMs
@@ -38,7 +38,7 @@ export class ScheduledEvents {
 
   /**
    * Deletes an event that has not arrived. Its dedupe id stays used.
-   * @throws EngineError `not_found` if there is none with this id, or no longer.
+   * @throws EngineError `not_found` if there is no such event, or no longer.
    */
   async delete(actor: Actor, eventId: string): Promise<void> {
     const { store, announcer } = this.#deps
@@ -65,8 +65,8 @@ export class ScheduledEvents {
   }
 
   /**
-   * Deletes all events that match the filter and have not arrived, at most `DELETED_MAX`. Their dedupe ids stay used. Each part has an
-   * entry in the audit log. @throws EngineError `invalid_request` for an empty filter.
+   * Deletes all events that match the filter and have not arrived, at most `DELETED_MAX`. Their dedupe ids stay used. Each
+   * commit has an entry in the audit log. @throws EngineError `invalid_request` for an empty filter.
    */
   async deleteMatching(actor: Actor, filter: ScheduledFilter): Promise<{ deleted: number; more: boolean }> {
     const { store, announcer } = this.#deps
@@ -83,7 +83,7 @@ export class ScheduledEvents {
         store,
         namespace,
         decide: async () => {
-          // One more than can be deleted shows whether some are left.
+          // One row more than can be deleted shows whether some are left.
           rows = await reads.scheduledEvents({ terms, limit: Math.max(1, limit) })
           if (rows.length === 0 || limit === 0) return undefined
           return {

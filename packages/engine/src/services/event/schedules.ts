@@ -1,5 +1,5 @@
-// Schedules (docs/events.md#schedules): makes, changes and deletes those of the API and lets their events arrive; pauses, resumes and
-// fires those of workflows too. Called by the HTTP routes and by services/event/timers.
+// Schedules (docs/events.md#schedules): makes, changes and deletes schedules of the API and lets their events arrive. Also
+// pauses, resumes and fires schedules of workflows. Called by the HTTP routes and by services/event/timers.
 
 import type { SendEventReply } from '@perdure/protocol'
 import type { DueRowDecision } from '../../domain/arrival/due-row.ts'
@@ -39,15 +39,15 @@ export interface SchedulesDeps
   assertActive(namespace: string): void
 }
 
-/** A schedule as it is given, and how it is put. */
+/** A schedule as the caller gives it, and how it is put. */
 export interface PutRequest extends ScheduleDefinition {
-  /** Replaces nothing. */
+  /** An existing schedule is not replaced. */
   ifAbsent?: boolean
-  /** Stores nothing. */
+  /** Nothing is stored. */
   dryRun?: boolean
 }
 
-/** The effect of firing by hand: a schedule of a workflow starts a run, one of the API sends an event. */
+/** The effect of firing by hand: a schedule of a workflow starts a run, a schedule of the API sends an event. */
 type Fired = Pick<SendEventReply, 'runId' | 'eventId' | 'triggered'>
 
 export class Schedules {
@@ -60,8 +60,8 @@ export class Schedules {
   }
 
   /**
-   * @throws EngineError `conflict` for the id of a workflow's schedule, and with `ifAbsent` for one that is in use; `invalid_request`
-   * if no instant ever comes.
+   * @throws EngineError `conflict` for the id of a workflow's schedule, and with `ifAbsent` for an id in use; `invalid_request`
+   * if the schedule has no future instant.
    */
   async put(actor: Actor, id: string, { ifAbsent, dryRun, ...definition }: PutRequest): Promise<EventSchedule> {
     assertOwn(id)
@@ -71,7 +71,7 @@ export class Schedules {
       if (ifAbsent && stored) throw taken(id)
       const now = clock.now()
       const schedule = redefined(stored && eventSchedule(stored), definition, { id, now })
-      // An interval counts from the creation, so the stored schedule decides.
+      // An interval counts from the creation, so the decision rests on the stored schedule.
       if (recurrenceOf(schedule).next(now) === undefined)
         throw definition.endsAt === undefined
           ? invalid('startsAt', 'must not be after the last scheduled time: the schedule would never fire')
@@ -93,8 +93,8 @@ export class Schedules {
   }
 
   /**
-   * Pauses or resumes a schedule of either kind; one that is paused stays as it is.
-   * @throws EngineError `not_found`, or `conflict` for a resume of one that is not paused.
+   * Pauses or resumes a schedule of either kind; pausing it again changes nothing.
+   * @throws EngineError `not_found`, or `conflict` when the schedule to resume is not paused.
    */
   async setPaused(actor: Actor, id: string, isPaused: boolean): Promise<void> {
     const action = isPaused ? 'schedule.pause' : 'schedule.resume'
@@ -170,7 +170,10 @@ export class Schedules {
     await ingest.arriveFor({ row, after: moved }, eventId, sentBy(after, instant))
   }
 
-  /** Changes a schedule of the API: decided on its stored row, and again if somebody else has changed it meanwhile. */
+  /**
+   * Changes a schedule of the API. The decision rests on the stored row, and is repeated if another caller has changed the row
+   * meanwhile.
+   */
   async #change(
     actor: Actor,
     action: ControlKind,
@@ -206,7 +209,7 @@ export class Schedules {
   }
 
   /**
-   * The workflow and the cron that `wf:<app>:<workflow>:<n>` names; undefined for an id of another form.
+   * Returns the workflow and the cron that `wf:<app>:<workflow>:<n>` names; undefined for an id of another form.
    * @throws EngineError `not_found`.
    */
   async #cronOf(namespace: string, id: string): Promise<Cron | undefined> {
@@ -235,7 +238,7 @@ interface Cron {
   cron: string
 }
 
-/** The cron whose id this is, to the letter: `wf:shop:bill:00` is no id. */
+/** The cron whose id is exactly this one: `wf:shop:bill:00` is no id. */
 function cronIn(view: Pick<CatalogView, 'workflow'>, id: string): Cron | undefined {
   const parts = id.split(':')
   const n = Number(parts.pop())
@@ -246,7 +249,7 @@ function cronIn(view: Pick<CatalogView, 'workflow'>, id: string): Cron | undefin
   return { workflow, cron }
 }
 
-/** The id of the n-th cron of a workflow. A colon in the app's name is escaped, so that no other workflow has the id. */
+/** The id of the n-th cron of a workflow. A colon in the app's name is escaped, so that no other workflow has the same id. */
 export function cronScheduleId({ app, name }: Pick<Workflow, 'app' | 'name'>, n: number): string {
   return `wf:${app.replace(ESCAPED, encodeURIComponent)}:${name}:${n}`
 }
@@ -295,7 +298,7 @@ function sentBy({ eventName, eventApp, eventData }: EventSchedule, scheduledAt: 
   }
 }
 
-/** The audit entry; of a schedule that is fired with the run. */
+/** The audit entry; for a schedule that was fired it names the run. */
 function actOf(action: ControlKind, id: string, { changes }: Unit) {
   const created = changes.find(change => change.type === 'run.created')
   return { action, detail: JSON.stringify({ id }), ...(created ? { newRunId: created.run.id } : {}) }

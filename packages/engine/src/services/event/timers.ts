@@ -1,7 +1,6 @@
-// Fires flow-control rows that are due: schedules start their runs, buffers of debounce and batch become runs, events that were
-// sent for later and those of the engine arrive, bulk actions work off their next slice. The lease
-// only keeps other engines from trying at the same time; the row's version ensures that a row fires once however often it is
-// claimed.
+// Fires flow-control rows that are due: schedules start their runs, buffers of debounce and batch become runs, delayed events
+// and events of the engine arrive, bulk actions process their next slice. The lease only keeps other engines from trying at the
+// same time; the row's version ensures that a row fires once however often it is claimed.
 
 import { decideDueRow } from '../../domain/arrival/decide-due-row.ts'
 import type { DueRowDecision } from '../../domain/arrival/due-row.ts'
@@ -15,15 +14,15 @@ import type { Stoppable } from '../support/service.ts'
 import type { Ingest } from './ingest.ts'
 import type { Schedules } from './schedules.ts'
 
-/** Far longer than the one commit that fires a row. */
+/** Far longer than the single commit that fires a row. */
 export const TIMER_LEASE_MS = 15_000
 
 export interface TimersDeps extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'log' | 'report'> {
   ingest: Pick<Ingest, 'arrive'>
   schedules: Pick<Schedules, 'arrive'>
-  /** Works off a slice of a bulk action. */
+  /** Processes a slice of a bulk action. */
   bulk(row: FlowRow): Promise<void>
-  /** Most rows under way at once. */
+  /** Maximum rows under way at once. */
   timersMax: number
 }
 
@@ -50,7 +49,7 @@ export class Timers implements Stoppable {
       .finally(() => this.permits.giveBack())
   }
 
-  /** Resolves when none is under way; each is one commit. */
+  /** Resolves when no row is under way; each row takes one commit. */
   stop(): Promise<void> {
     return this.permits.waitUntilIdle()
   }

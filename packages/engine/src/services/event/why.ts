@@ -1,5 +1,5 @@
-// Gathers what explains an event of the log (`GET /events/{id}/why`): its record, the names of the steps that it woke, and a
-// dry run for how it would be decided now. Called by the HTTP routes.
+// Gathers the facts that explain an event of the log (`GET /events/{id}/why`): its record, the names of the steps that it woke,
+// and a dry run that shows how it would be decided now. Called by the HTTP routes.
 
 import type { EventExplanation } from '@perdure/protocol'
 import { EngineError } from '../../domain/model/errors.ts'
@@ -27,7 +27,7 @@ export class EventWhy {
     return whyAtArrival(event, catalog.view(event.namespace), await this.#woken(event))
   }
 
-  /** The effect that the event would have now; of a signal, the one that it had. Nothing is stored. */
+  /** The effect that the event would have now; for a signal, the effect that it had. Nothing is stored. */
   async now(event: Event): Promise<EventExplanation> {
     if (event.runId !== undefined) return this.atArrival(event)
     const { catalog, clock, dryRun } = this.#deps
@@ -38,7 +38,7 @@ export class EventWhy {
     return whyNow(event, catalog.view(event.namespace), { reply, at })
   }
 
-  /** The steps that waited for the event; without a name if the run has been removed. */
+  /** The steps that waited for the event. A step of a removed run has no name. */
   async #woken({ namespace, decided }: Event): Promise<WokenStep[]> {
     const reads = this.#deps.store.in(namespace)
     const named = (decided?.woken ?? []).map(async ([runId, stepIndex]) => {

@@ -1,15 +1,15 @@
-// Gathers items for a moment, the last of each key, so that they are sent together. Used by live-share.ts.
+// Gathers items for a moment, the last one of each key, so that they are sent together. Used by live-share.ts.
 
 import type { Clock } from '../../ports/clock.ts'
 
 interface GatheredOptions<T> {
   clock: Pick<Clock, 'after'>
-  /** How long after the first item all are flushed. */
+  /** Time from the first item to the flush of all. */
   ms: number
   flush(items: Iterable<T>): void
 }
 
-/** More items than this are flushed before their time. */
+/** If there are more items than this, they are flushed earlier. */
 const ITEMS_MAX = 10_000
 
 export class Gathered<T> {
@@ -29,7 +29,7 @@ export class Gathered<T> {
     if (this.#items.size >= ITEMS_MAX) this.#flush()
   }
 
-  /** Discards what was gathered, and everything from now on. */
+  /** Discards what was gathered, and all later items. */
   stop(): void {
     this.#isStopped = true
     this.#cancel()

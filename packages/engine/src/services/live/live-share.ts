@@ -1,5 +1,5 @@
-// Notifies streams that are open on one engine of what other engines commit. Each engine announces the keys its streams
-// follow, and gets messages for those alone: what no stream follows costs no message. Compose opens it where there is a bus.
+// Notifies open streams on one engine of the commits of other engines. Each engine announces the keys that its streams follow,
+// and gets messages only for those: a key without a stream costs no message. Compose opens it where there is a bus.
 
 import type { RunUpdate } from '../../domain/view/run-updates.ts'
 import type { DerivedFrame } from '../../domain/view/timeline-frames.ts'
@@ -11,20 +11,23 @@ import { RepeatingTask } from '../support/repeating-task.ts'
 import { Gathered } from './gathered.ts'
 import type { Live, RunMove, Topic } from './live.ts'
 
-/** How often an engine announces all followed keys again; the others forget those that it does not. */
+/** How often an engine announces all followed keys again; the others forget keys that are not announced again. */
 const FOLLOW_EVERY_MS = 5000
 const FOLLOW_EXPIRES_MS = 15_000
-/** Followed keys of a topic in memory. Streams beyond that find out by reading the store from time to time. */
+/** Maximum followed keys of a topic in memory. Streams beyond that read the store from time to time instead. */
 const FOLLOWED_KEYS_MAX = 10_000
-/** Items of other engines read at once for streams here. A stream of more than that skips some: it is best effort. */
+/** Maximum items of other engines that are read at once for streams here. Beyond that a stream skips some: it is best effort. */
 const READS_MAX = 1000
 /** Notifications of runs are sent together, this long after the first. */
 const RUNS_GATHER_MS = 5
 
-/** Notifications of output streams are sent together, this long after the first: readers wait for every one. */
+/** Notifications of output streams are sent together, this long after the first. It is short, since readers wait for each one. */
 const STREAMS_GATHER_MS = 3
 
-/** Updates of runs are sent together, the last of each run, this long after the first; and so are the names of runs and bulk jobs. */
+/**
+ * Updates of runs are sent together, the last one of each run, this long after the first. The same holds for the names of runs
+ * and bulk jobs.
+ */
 const UPDATES_GATHER_MS = 50
 
 const TOPICS = ['runs', 'running', 'moves', 'events', 'updates', 'deliveries', 'progress', 'bulks', 'streams'] as const
@@ -37,15 +40,15 @@ export interface LiveShareDeps {
   clock: Clock
 }
 
-/** Announces followed keys again and again once it is started; messages are exchanged before that too. */
+/** Announces followed keys repeatedly once it is started; it exchanges messages even before that. */
 export class LiveShare extends RepeatingTask {
   readonly #deps: LiveShareDeps
-  /** Runs to notify other engines of. */
+  /** Runs of which other engines are to be notified. */
   readonly #changedRuns = new Set<string>()
   readonly #updates: Gathered<string>
   /** The namespaces and ids of runs with new progress. */
   readonly #progress: Gathered<string>
-  /** Bulk jobs that went on. */
+  /** Bulk jobs that progressed. */
   readonly #bulks: Gathered<string>
   /** Output streams that were written to. */
   readonly #streams: Gathered<string>
@@ -115,7 +118,7 @@ export class LiveShare extends RepeatingTask {
     bus.on('progress', text => {
       for (const name of JSON.parse(text) as string[]) {
         const [namespace, runId] = JSON.parse(name) as [string, string]
-        // A value may be too long for a message.
+        // The value may be too long for a message.
         void this.#readFor(live.progress, namespace, reads => reads.progress(runId))
       }
     })
@@ -163,7 +166,7 @@ export class LiveShare extends RepeatingTask {
     for (const runIds of broadcastBatches(changed)) this.#deps.bus.publish('runs', runIds.join(' '))
   }
 
-  /** Leaves out a message that is too long for the bus. */
+  /** Publishes the message, unless it is too long for the bus. */
   #publishShort(channel: 'move' | 'running', message: unknown): void {
     const text = JSON.stringify(message)
     if (Buffer.byteLength(text) <= BROADCAST_BYTES_MAX) this.#deps.bus.publish(channel, text)
@@ -180,7 +183,7 @@ export class LiveShare extends RepeatingTask {
     for (const batch of broadcastBatches(names)) this.#deps.bus.publish(channel, JSON.stringify(batch))
   }
 
-  /** Reads an item that another engine committed: events and deliveries may be too long for a message. */
+  /** Reads an item that another engine committed. Events and deliveries may be too long for a message. */
   async #readFor<T>(topic: Topic<T>, namespace: string, read: (reads: Reads) => Promise<T | undefined>): Promise<void> {
     if (!topic.has(namespace) || this.#reads >= READS_MAX) return
     this.#reads++
@@ -202,7 +205,7 @@ class FollowedKeys {
 
   add(keys: readonly string[]): void {
     const now = this.#clock.elapsed()
-    // Not at every message: an engine with thousands of streams sends one for each that opens.
+    // Not done for every message: an engine with thousands of streams sends a message for each one that opens.
     if (this.#until.size > FOLLOWED_KEYS_MAX / 2 && now - this.#sweptAt >= FOLLOW_EVERY_MS) {
       this.#sweptAt = now
       for (const [key, until] of this.#until) if (until < now) this.#until.delete(key)

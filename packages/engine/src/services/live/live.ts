@@ -1,5 +1,5 @@
-// Publishes the commits of this process to its open streams. Best effort and in memory: a stream that must not miss
-// anything takes a notification as "read again", and reads the rest from the store.
+// Publishes the commits of this process to its open streams. Best effort and in memory: a stream that must not miss anything
+// treats a notification as "read again", and reads the rest from the store.
 
 import { TransientMap } from '../../base/transient-map.ts'
 import type { Delivery } from '../../domain/model/delivery.ts'
@@ -10,10 +10,10 @@ import type { RunUpdate } from '../../domain/view/run-updates.ts'
 import type { DerivedFrame, MoveError, StoredFrame } from '../../domain/view/timeline-frames.ts'
 import type { RunStatusNow } from '../../ports/store-reads.ts'
 
-/** A new status of a run; with its error if it failed. */
+/** A new status of a run, with the error if the run failed. */
 export type RunMove = RunStatusNow & { runId: string; error?: MoveError; currentStepName?: string }
 
-/** A run with what a caller learns of its end. */
+/** The parts of a run that show a caller how the run ended. */
 export type RunEnd = Pick<Run, 'id' | 'status' | 'result' | 'error' | 'continuedAs'>
 
 /** The key of a run among those of all namespaces. */
@@ -30,13 +30,16 @@ export function streamKey(runId: string, name: string): string {
 export type ProgressMove = RunProgress & { runId: string; workflow: string; app: string }
 
 export class Live {
-  /** By run id: something of the run was committed, these frames or (undefined) whatever the store has. */
+  /** By run id: a part of the run was committed, either these frames or (undefined) whatever the store has. */
   readonly runs = new Topic<readonly StoredFrame[] | undefined>()
   /** By namespace: the status changes of all its runs. */
   readonly moves = new Topic<RunMove>()
-  /** By run id: the step that its runner reported as running. No frame of the timeline: it has the seq of the frame before. */
+  /**
+   * By run id: the step that its runner reported as running. It is no frame of the timeline: it has the seq of the previous
+   * frame.
+   */
   readonly running = new Topic<DerivedFrame>()
-  /** By namespace: the events recorded in it. */
+  /** By namespace: the recorded events. */
   readonly events = new Topic<Event>()
   /** By namespace: the state of each run after a commit, for lists of runs. */
   readonly updates = new Topic<RunUpdate>()
@@ -48,9 +51,9 @@ export class Live {
   readonly ends = new Topic<RunEnd>()
   /** By id of an update: its run has answered it. Not shared with other engines. */
   readonly answers = new Topic<undefined>()
-  /** By `streamKey`: rows were appended to an output stream, these or (undefined) whatever the store has. */
+  /** By `streamKey`: rows were appended to an output stream, either these or (undefined) whatever the store has. */
   readonly streams = new Topic<readonly StreamRow[] | undefined>()
-  /** By id of a bulk job: something of it was committed. */
+  /** By id of a bulk job: a change of the job was committed. */
   readonly bulks = new Topic<undefined>()
   readonly #gapListeners = new Set<() => void>()
   /** Open streams of several topics; they are not counted as listeners of namespaces. */
@@ -61,7 +64,7 @@ export class Live {
     this.#gapListeners.add(listener)
   }
 
-  /** Messages of other engines may have been lost until now. */
+  /** Reports that messages of other engines may have been lost until now. */
   gap(): void {
     for (const listener of this.#gapListeners) listener()
   }
@@ -77,13 +80,13 @@ export interface PeerListeners<T> {
 
 /** Listeners by key. */
 export class Topic<T> {
-  /** Each with the number of streams that it serves. */
+  /** Each listener with the number of streams that it serves. */
   readonly #listeners = new TransientMap<string, Map<(message: T) => void, () => number>>()
   /** Absent where this engine is alone. */
   peers: PeerListeners<T> | undefined
 
   /**
-   * Calls `listener` with everything published under the key, until the returned function is called. `streams` is how many
+   * Calls `listener` with everything published under the key, until the returned function is called. `streams` returns how many
    * streams it serves.
    */
   on(key: string, listener: (message: T) => void, streams = () => 1): () => void {
@@ -105,7 +108,7 @@ export class Topic<T> {
     if (this.peers?.has(key)) this.peers.publish(key, message)
   }
 
-  /** Reaches the listeners of this engine alone. */
+  /** Publishes only to the listeners of this engine. */
   publishHere(key: string, message: T): void {
     const listeners = this.#listeners.get(key)
     if (listeners) for (const listener of listeners.keys()) listener(message)
@@ -121,7 +124,7 @@ export class Topic<T> {
     return this.#listeners.keys()
   }
 
-  /** How many streams the listeners of this engine serve, over all keys. */
+  /** The number of streams that the listeners of this engine serve, over all keys. */
   get size(): number {
     let size = 0
     for (const listeners of this.#listeners.values()) for (const streams of listeners.values()) size += streams()

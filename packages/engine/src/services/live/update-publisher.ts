@@ -1,12 +1,12 @@
-// Publishes how each commit changes the lists of runs. It remembers the running runs of the namespaces that somebody follows,
-// because a pass that goes on commits its steps without their run. Used by services/commit/announce.
+// Publishes how each commit changes the lists of runs. It remembers the running runs of followed namespaces, because a pass
+// under way commits steps without their run. Used by services/commit/announce.
 
 import type { Change } from '../../domain/model/change.ts'
 import { isTerminal, type Run } from '../../domain/model/run.ts'
 import { type RunUpdate, runningUpdate, runUpdates } from '../../domain/view/run-updates.ts'
 import type { Live } from './live.ts'
 
-/** Running runs that are remembered; the steps of more come with the next status of their run. */
+/** Maximum running runs that are remembered. Steps of other runs appear with the next status of their run. */
 const RUNNING_MAX = 10_000
 
 export class UpdatePublisher {
@@ -28,7 +28,7 @@ export class UpdatePublisher {
     }
   }
 
-  /** A step of the run has been running for long. Nothing of it is stored. */
+  /** Publishes that a step of the run has been running for a long time. Nothing about it is stored. */
   stepRuns(run: Run, step: { seq: number; ts: number; name: string }): void {
     if (this.#live.updates.has(run.namespace)) this.#publish(run.namespace, runningUpdate(run, step))
   }
@@ -36,7 +36,7 @@ export class UpdatePublisher {
   #publish(namespace: string, update: RunUpdate): void {
     const isFollowed = this.#live.updates.has(namespace)
     const step = this.#running.get(update.runId)?.update.currentStepName
-    // The last update of an interval stands for all, so it names the step that an earlier one named.
+    // The last update of an interval replaces the earlier ones, so it repeats the step that one of these named.
     if (step !== undefined && !isTerminal(update.status)) update.currentStepName ??= step
     if (isFollowed && update.status === 'running') this.#remember(namespace, update)
     else this.#running.delete(update.runId)

@@ -1,5 +1,5 @@
 // Deletes workflows and apps (docs/operating.md#deleting-workflows-and-apps). Called by the HTTP routes. An event that arrives
-// meanwhile is decided before the deletion, which then is refused, or after it: the catalog's revision guards both.
+// meanwhile is decided before the deletion, and then the deletion is refused, or after it. The catalog's revision guards both.
 
 import type { Change, Unit } from '../../domain/model/change.ts'
 import { EngineError, invariant } from '../../domain/model/errors.ts'
@@ -11,7 +11,7 @@ import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import { KeyMutex } from '../support/key-mutex.ts'
 
-/** Idempotency keys in one transaction: some milliseconds of the writer's time. */
+/** Idempotency keys in one transaction, which takes some milliseconds of the writer's time. */
 const CLAIMS_AT_ONCE_MAX = 250
 
 export interface DeletionDeps extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'ids' | 'log'> {
@@ -45,10 +45,13 @@ export class Deletion {
     return this.#delete(actor, { action: 'app.delete', detail }, isForced, options => deletedApp(app, options))
   }
 
-  /** Keys that stay after a failure have no effect without the workflow, and go when their time is over. */
+  /**
+   * Removes the idempotency keys. Keys that stay after a failure have no effect without the workflow, and are removed when they
+   * expire.
+   */
   async #dropClaims(changes: readonly Change[]): Promise<void> {
     const { store, clock, log } = this.#deps
-    // Events of this very millisecond came before the deletion, too.
+    // Events of this same millisecond came before the deletion too.
     const before = clock.now() + 1
     try {
       for (const change of changes) {

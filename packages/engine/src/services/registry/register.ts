@@ -1,5 +1,5 @@
-// Registrations and heartbeats of runners (docs/wire-protocol.md#register), and the listings of what they registered. Called
-// by the HTTP routes and Connect.
+// Registrations and heartbeats of runners (docs/wire-protocol.md#register), and the listings of apps, workflows and runners.
+// Called by the HTTP routes and Connect.
 
 import { keyFingerprint, PROTOCOL_VERSION, type RegisterReply, type RegisterRequest } from '@perdure/protocol'
 import { type ScheduleView, scheduleChanges, scheduleView } from '../../domain/arrival/schedules.ts'
@@ -29,9 +29,14 @@ import { decideAndCommit } from '../commit/decide-and-commit.ts'
 
 /** How often a runner should repeat its registration. */
 const HEARTBEAT_MS = 30_000
-/** Decisions about a process that leaves, while others of its runner register: after that, its runner counts as live. */
+/**
+ * Decisions about a process that leaves, while other processes of its runner register. After this many, the runner counts as
+ * live.
+ */
 const LEAVE_TRIES_MAX = 5
-/** Decisions that may find room which others have taken by the time of the commit; then the registration is refused. */
+/**
+ * Decisions that may find room which other registrations take before the commit. After this many, the registration is refused.
+ */
 const ROOM_RACES_MAX = 3
 
 interface Decided extends Unit {
@@ -50,11 +55,11 @@ export class Registry {
   readonly #deps: RegistryDeps
   /** By the monotonic clock. */
   readonly #openedAt: number
-  /** When this engine heard from each runner last, by the monotonic clock. */
+  /** When this engine last heard from each runner, by the monotonic clock. */
   readonly #heardAt = new Map<string, number>()
-  /** Registrations of Connect runners without an id of their own, whose sockets are here. */
+  /** Registrations of Connect runners that have no id of their own and a socket at this engine. */
   readonly #connected = new Map<string, { namespace: string; request: RegisterRequest }>()
-  /** At how many regular reads in a row this engine has known of no socket of a runner. */
+  /** The number of regular reads in a row at which this engine knew of no socket of a runner. */
   #absentReads: ReadonlyMap<string, number> = new Map()
 
   constructor(deps: RegistryDeps) {
@@ -63,8 +68,8 @@ export class Registry {
   }
 
   /**
-   * Makes the registration durable. Calls `onRegistered` with the answer as soon as it is, before runs that wait for the
-   * runner are woken: a Connect runner's socket is opened to invokes there.
+   * Makes the registration durable. Calls `onRegistered` with the answer as soon as it is durable, before runs that wait for
+   * the runner are woken. For a Connect runner the function opens the socket to invokes.
    */
   async register(
     namespace: string,
@@ -134,11 +139,14 @@ export class Registry {
     return [...versionWarnings(runner, peers), ...renamedAppWarnings(workflows, abandoned)]
   }
 
-  /** A process of the runner shuts down. The runner's row stays as it was registered, for runs that are pinned to it. */
+  /**
+   * Records that a process of the runner shuts down. The runner's row stays as it was registered, for runs that are pinned to
+   * it.
+   */
   async #leave({ namespace, app, runnerId }: Runner, instance: string | undefined): Promise<void> {
     const { store, catalog, clock, staleAfterMs } = this.#deps
     for (let tries = 0; tries < LEAVE_TRIES_MAX; tries++) {
-      // The newest row: heartbeats that other engines took are not in the catalog yet.
+      // The newest row: the catalog may lack heartbeats that other engines received.
       const { runners } = await store.catalog()
       const row = runners.find(one => one.namespace === namespace && one.app === app && one.runnerId === runnerId)
       if (!row) return
@@ -156,7 +164,7 @@ export class Registry {
     }
   }
 
-  /** Removes a Connect runner without an id of its own, which has lost its socket. The workflows it served stay registered. */
+  /** Removes a Connect runner that has no id of its own and has lost its socket. The workflows it served stay registered. */
   async forget(runner: Pick<Runner, 'namespace' | 'app' | 'runnerId'>): Promise<void> {
     const { store, catalog } = this.#deps
     const { namespace, app, runnerId } = runner
@@ -167,8 +175,9 @@ export class Registry {
   }
 
   /**
-   * Does so for runners whose engine stopped before it could: at the regular reads of `staleAfterMs` in a row, this engine knew of no
-   * socket of theirs. Reads are counted, not time: after a freeze or a lost connection it has yet to hear of sockets at other engines.
+   * Removes such runners if their engine stopped before it could. At all regular reads within `staleAfterMs` this engine knew
+   * of no socket of theirs. Reads are counted, not time: after a freeze or a lost connection this engine does not know yet
+   * which sockets other engines have.
    */
   async forgetDisconnected({ staleAfterMs }: { staleAfterMs: number }): Promise<void> {
     const { catalog, presence } = this.#deps
@@ -182,13 +191,13 @@ export class Registry {
       if ((reads.get(runnerKey(runner)) ?? 0) * CATALOG_READ_EVERY_MS > staleAfterMs) await this.forget(runner)
   }
 
-  /** Registers runners with a socket here again that another engine has removed, because it did not hear of the socket. */
+  /** Registers runners again that have a socket here and were removed by another engine, which did not hear of the socket. */
   async registerRemoved(): Promise<void> {
     const { catalog, presence, log } = this.#deps
     for (const { namespace, request } of [...this.#connected.values()]) {
       const { app, url } = request
       const view = catalog.view(namespace)
-      // An app without a row was deleted by somebody.
+      // An app without a row was deleted by a caller.
       if (view.runner(app, url) || !view.apps.has(app) || !presence.reaches(url)) continue
       try {
         await this.register(namespace, request)
@@ -206,7 +215,7 @@ export class Registry {
     }
   }
 
-  /** A runner of the app came within reach of this engine: wakes the runs that are held for lack of one. */
+  /** Wakes the runs that are held for lack of a runner, because a runner of the app came within reach of this engine. */
   async wakeHeldRuns(namespace: string, app: string): Promise<void> {
     const { store, announcer, clock, health, catalog } = this.#deps
     for (const runner of catalog.view(namespace).runners(app)) health.arrived(runner)
@@ -250,8 +259,8 @@ export class Registry {
   }
 
   /**
-   * The definitions that the workflow has and had, the newest first, and whether older ones follow; undefined if it is not
-   * registered. A page may be shorter than the limit.
+   * The present and earlier definitions of the workflow, the newest first, and whether older ones follow; undefined if the
+   * workflow is not registered. A page may be shorter than the limit.
    */
   async definitions(
     { namespace, app, name }: Pick<Workflow, 'namespace' | 'app' | 'name'>,
@@ -269,15 +278,15 @@ export class Registry {
     return { definitions, more: older !== undefined && older.length > 0 }
   }
 
-  /** The number of events that makes the buffer a run; undefined for a debounce, or if the workflow does not batch any more. */
+  /** The number of events that makes the buffer a run; undefined for a debounce, or if the workflow no longer has a batch. */
   batchSizeOf({ namespace, app, workflow, policy }: FlowRow): number | undefined {
     if (policy !== 'batch') return undefined
     return this.#deps.catalog.view(namespace).workflow(app, workflow)?.flowControl?.batch?.maxSize
   }
 
   /**
-   * Whether the runner's last heartbeat is no older than `staleAfterMs` and it has not left since; for a Connect runner, whether
-   * it has a socket.
+   * Whether the runner's last heartbeat is no older than `staleAfterMs` and the runner has not left since; for a Connect
+   * runner, whether it has a socket.
    */
   isLive(runner: Runner): boolean {
     if (isConnectUrl(runner.url)) return this.#deps.presence.reaches(runner.url)
@@ -299,7 +308,7 @@ export class Registry {
       decide: assumptions => this.#decide(runner, workflows, assumptions),
       questions: ({ questions }) => questions,
       unit: unit => unit,
-      // Another registration took the room in between: the next decision knows of it, and refuses.
+      // Another registration took the room in between: the next decision sees that, and refuses.
       onStale: async ({ type }) => {
         const isOfRoom = type === 'apps' || type === 'workflows' || type === 'runners'
         invariant(isOfRoom, 'a registration rests on nothing but schedules and room')
@@ -313,15 +322,15 @@ export class Registry {
   }
 
   /**
-   * Warns of an HTTP address that no runner of the app had before, since payloads go there from now on. The first address of
-   * an app is no surprise.
+   * Warns of an HTTP address that no runner of the app had before, since payloads will go there. The first address of an app is
+   * no surprise.
    */
   #logNewAddress({ namespace, app, runnerId, url }: Runner, before: readonly Runner[]): void {
     const earlier = before.find(peer => peer.runnerId === runnerId)
     if (earlier?.url === url || isConnectUrl(url)) return
     const address = addressOf(url)
     if (before.some(peer => addressOf(peer.url) === address)) return
-    // A runner without an id of its own has its URL for one, which may have a secret in its query.
+    // A runner without an id of its own has its URL as the id, which may have a secret in its query.
     const runner = runnerId === url ? address : runnerId
     const about = { namespace, app, runner, address, earlierAddress: earlier && addressOf(earlier.url) }
     this.#deps.log[before.length === 0 ? 'info' : 'warn'](about, "a new address of the app's runners")
@@ -348,8 +357,8 @@ export class Registry {
   }
 
   /**
-   * Whether it is gone. Unless it has left, false for a while after the start of the engine: until then it may not have heard from
-   * every runner.
+   * Whether the runner is gone. Unless it has left, false for a while after the start of the engine: until then the engine may
+   * not have heard from every runner.
    */
   #isGone(runner: Runner): boolean {
     if (runner.hasLeft) return true
@@ -357,7 +366,7 @@ export class Registry {
     return clock.elapsed() - this.#openedAt > staleAfterMs && !this.isLive(runner)
   }
 
-  /** Whether the runner has one of this engine's signing keys; left out where one of the two has none. */
+  /** Whether the runner has one of this engine's signing keys; omitted if the runner or the engine has none. */
   #keyMatches(runner: Runner): { keyMatches?: boolean } {
     const { signingKeys } = this.#deps
     const fingerprint = runner.keyFingerprint?.toLowerCase()
@@ -366,7 +375,7 @@ export class Registry {
   }
 }
 
-/** Scheme, host and port of an HTTP URL: no secret is in them. */
+/** Scheme, host and port of an HTTP URL; these contain no secret. */
 function addressOf(url: string): string {
   return isConnectUrl(url) ? 'a socket' : new URL(url).origin
 }

@@ -1,5 +1,5 @@
 // Forgets runners that were silent for longer than a day and have no pinned run, a bounded number at a time. Started by
-// compose. Several engines may do so on one store: a runner that another engine heard from meanwhile stays.
+// compose. Several engines may do this on one store: a runner that another engine heard from meanwhile stays.
 
 import type { Guard, Unit } from '../../domain/model/change.ts'
 import { isConnectUrl } from '../../domain/model/connect-url.ts'
@@ -12,23 +12,23 @@ import type { Core } from '../commit/core.ts'
 import { RepeatingTask } from '../support/repeating-task.ts'
 
 const SILENT_RUNNERS_EVERY_MS = 60_000
-/** Runners in one commit, and commits in one run of the task. */
+/** Maximum runners in one commit, and commits in one run of the task. */
 const SILENT_BATCH_MAX = 100
 const SILENT_BATCHES_MAX = 10
 /**
- * Nobody is forgotten before the engine has looked so often without a leap of time: after a start, or when the machine has
- * slept, runners that still exist register in between.
+ * No runner is forgotten before the engine has looked this often without a leap of time. After a start, or when the machine has
+ * slept, existing runners register in between.
  */
 const SILENT_LOOKS_MIN = 5
 /** Time from one look to the next that counts as a leap, by either clock. */
 const SILENT_LEAP_MS = 3 * SILENT_RUNNERS_EVERY_MS
-/** A Connect runner says nothing to the store while its socket is open, so its row is renewed when it is this old. */
+/** A Connect runner writes nothing to the store while its socket is open, so its row is renewed when it is this old. */
 const CONNECTED_RENEW_MS = 60 * 60_000
 
 export interface SilentRunnersDeps extends Pick<Core, 'store' | 'catalog' | 'clock' | 'log'> {
   presence: Pick<Presence, 'reaches'>
   health: Pick<RunnerHealth, 'arrived'>
-  /** A runner that is not stale is not gone either. */
+  /** A runner that is not stale is never forgotten. */
   staleAfterMs: number
 }
 
@@ -64,7 +64,7 @@ export class SilentRunners extends RepeatingTask {
     if (forgotten > 0) log.info({ runners: forgotten }, 'runners that were silent for more than a day were removed')
   }
 
-  /** False for a while after the start and after every leap of time: then everybody seems silent. */
+  /** False for a while after the start and after every leap of time, when all runners seem silent. */
   #hasListened(): boolean {
     const { wall, elapsed } = this.#last
     this.#last = this.#moment()
@@ -78,7 +78,7 @@ export class SilentRunners extends RepeatingTask {
     return { wall: clock.now(), elapsed: clock.elapsed() }
   }
 
-  /** Commits a unit for each runner, many together; answers for how many. The rest is left to the next run. */
+  /** Commits a unit for each runner, many together, and returns for how many. The rest is left to the next run. */
   async #inBatches(runners: readonly Runner[], unitOf: (runner: Runner) => Unit): Promise<number> {
     let count = 0
     for (let i = 0; i < SILENT_BATCHES_MAX && !this.stopped.aborted; i++) {
@@ -89,7 +89,7 @@ export class SilentRunners extends RepeatingTask {
     return count
   }
 
-  /** Commits without those that have registered, or got a pinned run, since the decision. */
+  /** Commits the units, except those of runners that have registered, or got a pinned run, since the decision. */
   async #commit(batch: readonly Runner[], unitOf: (runner: Runner) => Unit): Promise<number> {
     const { store, catalog, health } = this.#deps
     for (let rest = batch; rest.length > 0; ) {

@@ -32,7 +32,7 @@ export class WorkflowControl {
     this.#audit = new Audit(deps)
   }
 
-  /** From now on no run of the workflow starts; a paused one stays as it is. @throws EngineError `not_found`. */
+  /** Pauses the workflow: no run of it starts from now on. Pausing it again changes nothing. @throws EngineError `not_found`. */
   async pause(actor: Actor, named: WorkflowName): Promise<void> {
     const { clock } = this.#deps
     const of = { namespace: actor.namespace, ...named }
@@ -45,7 +45,7 @@ export class WorkflowControl {
     })
   }
 
-  /** Starts the runs that wait. @throws EngineError `not_found`, or `conflict` if the workflow is not paused. */
+  /** Starts the waiting runs. @throws EngineError `not_found`, or `conflict` if the workflow is not paused. */
   async resume(actor: Actor, named: WorkflowName): Promise<void> {
     const { clock } = this.#deps
     const { namespace } = actor
@@ -56,7 +56,7 @@ export class WorkflowControl {
         if (pausedAt === undefined)
           throw new EngineError('conflict', `The workflow ${name} of app ${app} is not paused.`)
         return {
-          // If several resume it at once, one of them does.
+          // If several callers resume it at once, one succeeds.
           guards: [{ type: 'paused', namespace, app, workflow: name }],
           changes: [{ type: 'workflow.resumed', namespace, ...named, at: clock.now() }],
         }
@@ -65,7 +65,7 @@ export class WorkflowControl {
   }
 
   /**
-   * From now on these limits apply, to queued runs too. Without any, the registered ones apply again.
+   * Sets limits that apply from now on, even to queued runs. Without any, the registered ones apply again.
    * @throws EngineError `not_found`; `invalid_request` if the workflow registers no such limit.
    */
   async limit(actor: Actor, named: WorkflowName, limits: OperatorLimits): Promise<void> {

@@ -1,6 +1,6 @@
-// The tokens of callbacks (docs/wire-protocol.md#callbacks). A run has a key, derived from the key of the store, so every engine of
-// the store knows it without a read. The runner derives the token of each callback with it. Used by the invoker, which sends the
-// key, and by services/run/callbacks, which verifies tokens.
+// The tokens of callbacks (docs/wire-protocol.md#callbacks). Each run has a key, derived from the key of the store, so every
+// engine of the store knows it without a read. The runner derives the token of each callback from that key. Used by the
+// invoker, which sends the key, and by services/run/callbacks, which verifies tokens.
 
 import { createHmac, hash, hkdfSync, timingSafeEqual } from 'node:crypto'
 
@@ -14,7 +14,7 @@ export interface CallbackName {
 /** 192 bits of the hash: the part that is not shown keeps others from extending it. */
 const KEY_BYTES = 24
 const PURPOSE = 'callbacks of runs'
-/** A namespace has no space. */
+/** A namespace contains no space. */
 const SEPARATOR = ' '
 
 export class CallbackTokens {
@@ -36,13 +36,13 @@ export class CallbackTokens {
     return `${headOf(namespace, runId)}.`
   }
 
-  /** Undefined for a token that is not valid. Takes the same time wherever the token differs. */
+  /** Returns the callback of the token; undefined if the token is not valid. Takes the same time wherever the token differs. */
   read(token: string): CallbackName | undefined {
     const [, head, stepId, given] = /^([\w-]+)\.(.+)\.([0-9a-f]+)$/.exec(token) ?? []
     if (head === undefined || stepId === undefined || given === undefined) return undefined
     const [namespace = '', ...rest] = Buffer.from(head, 'base64url').toString().split(SEPARATOR)
     const runId = rest.join(SEPARATOR)
-    // Other spellings of the same bytes are other tokens, each with a rate bound of its own.
+    // Other spellings of the same bytes would be other tokens, each with its own rate limit.
     if (headOf(namespace, runId) !== head) return undefined
     const expected = Buffer.from(signatureOf(this.keyOf(namespace, runId), stepId))
     const actual = Buffer.from(given)
@@ -55,7 +55,7 @@ function headOf(namespace: string, runId: string): string {
   return Buffer.from(`${namespace}${SEPARATOR}${runId}`).toString('base64url')
 }
 
-/** As the runner computes it. */
+/** The signature, computed as the runner does. */
 function signatureOf(key: string, stepId: string): string {
   return createHmac('sha256', key).update(stepId).digest('hex')
 }

@@ -1,5 +1,5 @@
-// Holds an engine back (docs/operating.md#hold-an-engine): it answers and accepts requests, but starts no work of its own until it is
-// released. Compose starts the lanes then.
+// Holds an engine (docs/operating.md#hold-an-engine): it answers and accepts requests, but starts no work of its own until it
+// is released. Compose then starts the lanes.
 
 export class EngineHold {
   #isHeld: boolean
@@ -9,7 +9,7 @@ export class EngineHold {
     this.#isHeld = isHeld
   }
 
-  /** Whether nothing is claimed, fired or delivered. */
+  /** Whether the engine claims, fires and delivers nothing. */
   get isHeld(): boolean {
     return this.#isHeld
   }
@@ -20,7 +20,7 @@ export class EngineHold {
     else start()
   }
 
-  /** Answers whether the engine was held. */
+  /** Releases the engine, and returns whether it was held. */
   release(): boolean {
     if (!this.#isHeld) return false
     this.#isHeld = false

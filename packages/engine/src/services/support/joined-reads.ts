@@ -1,16 +1,16 @@
-// Reads of one key that many callers ask for at once. Callers that come while a read is under way share the next one, so that a thousand
-// of them need two reads, and each gets one that began after it asked. Used by services/commit/decide-and-commit.
+// Joins reads of one key that many callers request at once. Callers that come during a read share the next one. So a thousand
+// callers need two reads, and each gets a read that began after its request. Used by services/commit/decide-and-commit.
 
 interface Reading<T> {
   underWay: Promise<T>
-  /** Begins when the one under way has ended. */
+  /** Begins when the read under way has ended. */
   next: Promise<T> | undefined
 }
 
 export class JoinedReads<T> {
   readonly #readings = new Map<string, Reading<T>>()
 
-  /** The result of a read of the key that begins now or later; rejects with its error. */
+  /** Returns the result of a read of the key that begins now or later; rejects with the read's error. */
   read(key: string, read: () => Promise<T>): Promise<T> {
     const reading = this.#readings.get(key)
     if (reading === undefined) return this.#begin(key, read)

@@ -1,4 +1,4 @@
-// The lane loop: claims due work as far as there is room, then sleeps until a wake-up comes or the next row falls due.
+// The lane loop: claims as much due work as there is room for, then sleeps until a wake-up comes or the next row falls due.
 // Compose makes one for each lane; nothing else claims.
 
 import type { Logger } from 'pino'
@@ -8,11 +8,11 @@ import type { Claim, Lane, Store } from '../../ports/store.ts'
 import { pause } from './pause.ts'
 import type { Service } from './service.ts'
 
-/** Longest sleep without a wake-up: wake-ups may be lost. */
+/** Maximum sleep without a wake-up, because wake-ups may be lost. */
 const LANE_SLEEP_MS_MAX = 30_000
 /**
- * The same where other engines take leases, without a wake-up here. Shorter than any lease (15 s), so that this engine sees
- * the lease before it runs out and sleeps no longer than to its end.
+ * The same where other engines take leases without a wake-up here. Shorter than any lease (15 s), so that this engine sees the
+ * lease before it runs out and sleeps no longer than until its end.
  */
 const LANE_SLEEP_MS_MAX_SHARED = 10_000
 const LANE_CLAIM_MAX = 256
@@ -30,22 +30,22 @@ export interface LaneDeps<T> {
   leaseMs: number
   work: {
     readonly permits: LanePermits
-    /** Starts claimed work. It takes room until it ends. `claimedAt`: before the claim, by the monotonic clock. */
+    /** Starts claimed work, which takes room until it ends. `claimedAt`: before the claim, by the monotonic clock. */
     accept(claimed: T, claimedAt: number): void
   }
   /** Whether other engines work on the store too. */
   isShared: boolean
   claim(claim: Claim): Promise<T[]>
   /**
-   * Whether the last claim may have left due rows behind, for which there was no room. Then only a wake-up, or a row that falls
-   * due later, brings another claim.
+   * Whether the last claim may have left due rows for lack of room. If so, only a wake-up, or a row that falls due later,
+   * causes another claim.
    */
   mayLeaveDueRows?(): boolean
 }
 
 /** The permits for work of a kind (permits.ts). */
 export interface LanePermits {
-  /** How much more a claim may take. */
+  /** How much more may be claimed. */
   readonly room: number
   /** Resolves when there is room, or on abort. */
   waitForRoom(signal: AbortSignal): Promise<void>
@@ -61,7 +61,7 @@ export class LaneLoop<T> implements Service {
     this.#deps = deps
   }
 
-  /** Whether it has claimed all it may, and waits for a wake-up or for the next row to fall due. */
+  /** Whether the loop has claimed all it may, and waits for a wake-up or for the next row to fall due. */
   get isWaiting(): boolean {
     return this.#isWaiting
   }
@@ -104,7 +104,7 @@ export class LaneLoop<T> implements Service {
     this.#isWaiting = false
   }
 
-  /** Claims what is due at `claimedAt`, as far as there is room. `hasMore`: another claim may find more at once. */
+  /** Claims rows that are due at `claimedAt`, as many as there is room for. `hasMore`: another claim may find more at once. */
   async #claim(): Promise<{ hasMore: boolean; leavesDueRows: boolean; claimedAt: number }> {
     const { work, clock, owner, leaseMs, claim, mayLeaveDueRows } = this.#deps
     const claimedAt = clock.now()

@@ -1,4 +1,4 @@
-// Limits a log line to once per key and minute. Used where runners and expressions of users cause the line, any number of
+// Limits a log line to once per key and minute. Used for lines that runners and expressions of users may cause any number of
 // times.
 
 import type { Clock } from '../../ports/clock.ts'

@@ -1,6 +1,6 @@
-// The tokens by which a runner reports to one pass over HTTP (docs/wire-protocol.md#checkpoints-over-http). A token names its
-// pass and is signed with a secret of this pass, which all engines of the store derive from its key, so a forged one is refused
-// without looking anything up. Used by http-checkpoints.ts.
+// The tokens with which a runner reports to one pass over HTTP (docs/wire-protocol.md#checkpoints-over-http). A token names its
+// pass and is signed with a secret of this pass. All engines of the store derive that secret from the store's key, so a forged
+// token is refused without a lookup. Used by http-checkpoints.ts.
 
 import { hash, hkdfSync, timingSafeEqual } from 'node:crypto'
 
@@ -16,13 +16,13 @@ export interface PassName {
 const SECRET_BYTES = 24
 /** 192 bits of the hash, as base64url. */
 const SIGNATURE_CHARS = 32
-/** More than any engine has in its name: a block is derived of 1,024 bytes at most. */
+/** The maximum length of an engine's name in a token, more than any name has: a block is derived from 1,024 bytes at most. */
 const ENGINE_BYTES_MAX = 500
 /** Secrets derived in one call. An HMAC for each pass would leave a native object, which is expensive to collect. */
 const BLOCK = 64
-/** Blocks in memory: the own passes use the newest, and reports come for a few others. */
+/** Maximum blocks in memory: passes of this engine use the newest, and reports come for a few other passes. */
 const BLOCKS_MAX = 8
-/** The key of the store may derive secrets of other kinds later: those of this kind have a purpose of their own. */
+/** Separates these secrets from secrets of other kinds that the store's key may derive later. */
 const PURPOSE = 'checkpoints of a pass'
 
 export class PassTokens {
@@ -40,7 +40,7 @@ export class PassTokens {
     return `${head}.${this.#signatureOf(head, { engine, no })}`
   }
 
-  /** Undefined for a token that no engine of the store has made. */
+  /** Returns the pass of the token; undefined if no engine of the store has made the token. */
   read(token: string): PassName | undefined {
     const head = token.slice(0, Math.max(0, token.indexOf('.')))
     const given = token.slice(head.length + 1)
@@ -52,7 +52,7 @@ export class PassTokens {
     return { engine, no, runId }
   }
 
-  /** A secret signs one head alone, and only a part of the hash is shown: nobody can go on from there. */
+  /** A secret signs a single head, and only a part of the hash is shown, so nobody can extend it. */
   #signatureOf(head: string, { engine, no }: Pick<PassName, 'engine' | 'no'>): string {
     const at = (no % BLOCK) * SECRET_BYTES
     const secret = this.#blockOf(`${engine} ${Math.floor(no / BLOCK)}`).toString('base64url', at, at + SECRET_BYTES)

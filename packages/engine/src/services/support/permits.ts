@@ -15,12 +15,12 @@ export class Permits {
     return this.#inUse
   }
 
-  /** How many are free. */
+  /** The number of free permits. */
   get room(): number {
     return this.max - this.#inUse
   }
 
-  /** Each needs one `giveBack`. The caller has looked at `room`, or may go beyond it. */
+  /** Takes permits; each needs one `giveBack`. The caller has checked `room`, or may exceed it. */
   take(count = 1): void {
     this.#inUse += count
   }
@@ -35,7 +35,7 @@ export class Permits {
     return this.#returns.until(() => this.room > 0, signal)
   }
 
-  /** Resolves when none is in use. */
+  /** Resolves when no permit is in use. */
   waitUntilIdle(): Promise<void> {
     return this.#returns.until(() => this.#inUse === 0)
   }
@@ -50,7 +50,7 @@ export class KeyPermits {
     return this.#inUse.get(key) ?? 0
   }
 
-  /** Each needs one `giveBack` of its key. */
+  /** Takes a permit, which needs one `giveBack` of its key. */
   take(key: string): void {
     this.#inUse.set(key, this.inUseBy(key) + 1)
   }
@@ -70,7 +70,7 @@ export class Returns {
     if (this.#waiting.size > 0) for (const done of [...this.#waiting]) done()
   }
 
-  /** Resolves when the condition holds, which is checked now and at every `notify`, or on abort. */
+  /** Resolves when the condition holds, or on abort. The condition is checked now and at every `notify`. */
   async until(holds: () => boolean, signal?: AbortSignal): Promise<void> {
     while (!holds() && !signal?.aborted) await this.#next(signal)
   }

@@ -1,4 +1,4 @@
-// A task that runs again and again until it is stopped, one run at a time. Extended by the services that watch the store.
+// A task that runs repeatedly until it is stopped, one run at a time. Extended by the services that watch the store.
 
 import type { Clock } from '../../ports/clock.ts'
 import { pause } from './pause.ts'
@@ -7,10 +7,10 @@ import { untilDeadline } from './until-deadline.ts'
 
 export interface RepeatingTaskOptions {
   clock: Clock
-  /** From the start to the first run, and from the end of each run to the next. */
+  /** Time from the start to the first run, and from the end of each run to the next. */
   everyMs: number
   run(): Promise<void> | void
-  /** Whether the first run is at the start. */
+  /** Whether the first run happens at the start. */
   runsAtStart?: boolean
   /** Called for the first failure of a series. */
   onFailure(error: unknown): void
@@ -41,7 +41,7 @@ export class RepeatingTask implements Service {
     await untilDeadline(this.#loop, deadline)
   }
 
-  /** Counts a failure outside a run to the same series; does nothing once the task is stopped. */
+  /** Counts a failure outside a run as part of the same series; does nothing once the task is stopped. */
   protected failed(error: unknown): void {
     if (!this.#isFailing && !this.stopped.aborted) this.#options.onFailure(error)
     this.#isFailing = true

@@ -1,5 +1,5 @@
-// The text of run tokens (docs/security.md#run-tokens). A token names its run, its end and the key that made it, and is signed with a
-// secret that all engines of the store derive from its key. Nothing is stored. Used by services/admin/run-access.
+// The text of run tokens (docs/security.md#run-tokens). A token names its run, its end and the key that made it, and is signed
+// with a secret that all engines of the store derive from its key. Nothing is stored. Used by services/admin/run-access.
 
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 
@@ -11,7 +11,7 @@ export interface RunGrant {
   expiresAt: number
   /** The id of the API key that made the token; empty where the engine had no keys. */
   keyId: string
-  /** `printOf` that key: a key of the configuration shares its id with the one that replaces it. */
+  /** `printOf` that key. A key of the configuration has the same id as the key that replaces it, but not the same print. */
   keyPrint: string
 }
 
@@ -24,7 +24,7 @@ const SIGNATURE_BYTES = 24
 const PRINT_BYTES = 12
 /** Longer texts are refused before they are parsed. A namespace and two ids take less. */
 const TOKEN_CHARS_MAX = 2048
-/** The key of the store has other purposes, too: a token of one never verifies as a token of another. */
+/** The key of the store has other uses too; with this, a token of one use never verifies as a token of another. */
 const PURPOSE = 'tokens of runs'
 const PRINT_PURPOSE = 'keys behind tokens of runs'
 
@@ -58,7 +58,10 @@ export class RunTokens {
     return `${PREFIX}${head}.${this.#signatureOf(head)}`
   }
 
-  /** Undefined for a text that no engine of the store has signed. Takes the same time wherever the signature differs. */
+  /**
+   * Returns the content of the token; undefined if no engine of the store has signed it. Takes the same time wherever the
+   * signature differs.
+   */
   read(token: string): RunGrant | undefined {
     if (token.length > TOKEN_CHARS_MAX || !RunTokens.isOne(token)) return undefined
     const [head = '', given = '', ...more] = token.slice(PREFIX.length).split('.')

@@ -1,8 +1,8 @@
-// Work that many callers ask for at once, such as a read of what other engines have changed. Used by the watches.
+// Work that many callers request at once, such as a read of the changes of other engines. Used by the watches.
 
 /**
- * Runs the work once at a time. A call gets the result of a run that began after it: while one is under way, all further calls
- * share the next.
+ * Runs the work once at a time. A call gets the result of a run that began after the call: while a run is under way, all
+ * further calls share the next one.
  */
 export function sharedRuns<T>(work: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined

@@ -14,7 +14,7 @@ import { runTraceparent, type Traceparent } from '../../domain/text/traceparent.
 import type { SendResult } from '../../domain/webhook/delivery-attempt.ts'
 import type { Span, SpanAttributes, Tracing } from '../../ports/tracing.ts'
 
-/** Span of an event that is taken in; parent of the runs it starts. */
+/** Starts the span of an event that is accepted; it is the parent of the runs that the event starts. */
 export function startEventSpan(
   tracing: Tracing,
   { id, name, namespace, receivedAt }: Pick<Event, 'id' | 'name' | 'namespace' | 'receivedAt'>,
@@ -28,7 +28,7 @@ export function startEventSpan(
   return tracing.start('perdure.event', { parent, kind: 'producer', attributes, startedAt: receivedAt })
 }
 
-/** Span of a stretch of a run: from its lease on this engine until it parks or ends. */
+/** Starts the span of one stretch of a run: from its lease on this engine until it parks or ends. */
 export function startRunSpan(tracing: Tracing, run: Run, now: number): Span {
   return tracing.start('perdure.run', {
     parent: runTraceparent(run),
@@ -44,13 +44,13 @@ export function endRunSpan(span: Span, run: Run, now: number): void {
   span.end(now)
 }
 
-/** Span of one call of a runner. */
+/** Starts the span of one call of a runner. */
 export function startInvokeSpan(tracing: Tracing, run: Run, parent: Traceparent, now: number): Span {
   const attributes = { ...runAttributes(run), 'perdure.run.attempt': run.attempt }
   return tracing.start('perdure.invoke', { parent, kind: 'client', attributes, startedAt: now })
 }
 
-/** The runner that a pass is sent to: its id, and its server, unless it is behind a socket and so has no address. */
+/** The runner that a pass is sent to: its id, and its server. A runner behind a socket has no server address. */
 export function runnerAttributes({ runnerId, url }: Pick<Runner, 'runnerId' | 'url'>): SpanAttributes {
   return { 'perdure.runner': runnerId, ...(isConnectUrl(url) ? {} : serverAttributes(url)) }
 }
@@ -64,7 +64,7 @@ export function endInvokeSpan(span: Span, outcome: Outcome | 'held' | 'full' | '
   span.end(now)
 }
 
-/** Span of one POST of a webhook delivery. */
+/** Starts the span of one POST of a webhook delivery. */
 export function startDeliverySpan(
   tracing: Tracing,
   { id, namespace, app, eventKind, sourceRunId, attemptCount }: Delivery,
@@ -90,7 +90,7 @@ export function endDeliverySpan(span: Span, result: SendResult, now: number): vo
   span.end(now)
 }
 
-/** A span for each step that has a result, below the pass that reported it. */
+/** Records a span for each step that has a result, below the pass that reported it. */
 export function recordStepSpans(
   tracing: Tracing,
   steps: readonly Step[],

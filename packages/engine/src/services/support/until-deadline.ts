@@ -1,6 +1,6 @@
-// Waits for work that a stop waits for, up to the deadline of the whole stop. Called by the services that stop.
+// Waits for work during a stop, up to the deadline of the whole stop. Called by the services that stop.
 
-/** Resolves when the work ends, or at the deadline. Every service stops by one deadline, so none leaves a listener on it. */
+/** Resolves when the work ends, or at the deadline. All services share one deadline, so none may leave a listener on it. */
 export async function untilDeadline(work: Promise<unknown> | undefined, deadline?: AbortSignal): Promise<void> {
   if (!deadline) {
     await work

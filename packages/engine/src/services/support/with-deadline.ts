@@ -1,10 +1,10 @@
-// A bound on how long a service waits for something that may never answer.
+// Bounds how long a service waits for a promise that may never settle.
 
 import type { Clock } from '../../ports/clock.ts'
 
 /**
- * The promise's result; rejects when it takes longer than `ms`. An answer that came in time counts, also if the event loop was too busy to
- * read it before the timer fired.
+ * Returns the promise's result; rejects if it takes longer than `ms`. A result that came in time counts, even if the event loop
+ * was too busy to read it before the timer fired.
  */
 export async function withDeadline<T>(clock: Clock, ms: number, promise: Promise<T>): Promise<T> {
   let cancel = () => {}
