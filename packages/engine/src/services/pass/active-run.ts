@@ -1,4 +1,4 @@
-// A run under way on this engine: what the driver keeps of it from its lease until it parks or ends.
+// A run under way on this engine: the data that the driver keeps from the run's lease until it parks or ends.
 
 import type { Negotiated } from '../../domain/pass/answer/opcodes.ts'
 import type { ReportedProgress } from '../../domain/pass/answer/outcome.ts'
@@ -19,7 +19,7 @@ export interface ActiveRun extends PermitOwner, StreamingRun {
   leasedAt: number
   /** Aborts the invoke in flight. */
   abort: Interrupt
-  /** Parent of its spans. */
+  /** Parent of the run's spans. */
   trace?: Traceparent
   /** Span of this stretch of the run, where the engine traces. */
   span?: Span | undefined
@@ -29,7 +29,7 @@ export interface ActiveRun extends PermitOwner, StreamingRun {
   envelope?: Envelope
   /** The run that a cleanup run follows, as its invokes carry it. Read before the first pass. */
   followed?: JsonText
-  /** Where its last pass was sent, and when; undefined while the next one waits for room on a runner. */
+  /** Where and when its last pass was sent; undefined while the next pass waits for room on a runner. */
   sent?: { runnerId: string; sentAt: number; negotiated: Negotiated } | undefined
   /** Number of the newest pass that was sent under this lease. */
   passes?: number
@@ -37,17 +37,17 @@ export interface ActiveRun extends PermitOwner, StreamingRun {
   pendingProgress?: JsonText | undefined
   /** The steps of its pass that its runner reported as running. */
   running?: Omit<RunningStep, 'index'>[] | undefined
-  /** Its pass is that of a suspect. */
+  /** Present if its pass is that of a suspect. */
   trial?: Trial | undefined
-  /** A pass is under way whose runner may answer although the run was ended (late-answers.ts). */
+  /** The runner of the pass under way may answer even if the run was ended (late-answers.ts). */
   mayAnswerLate?: boolean
-  /** Notifies the runner of such a pass of the end of its run; absent where the transport has no message for that. */
+  /** Tells the runner of such a pass that its run has ended; absent where the transport has no message for that. */
   cancelPass?: (() => void) | undefined
-  /** The run was ended while such a pass is under way. */
+  /** Present if the run was ended while such a pass was under way. */
   late?: LatePass | undefined
   /** The permit of a runner for its next pass. */
   runnerPermit?: RunnerPermit | undefined
-  /** Called when it is no longer under way here. */
+  /** Called when the run is no longer under way here. */
   whenOver?: (() => void)[]
   /** Gives back the memory of a large answer that is not stored yet. */
   releaseAnswer?: (() => void) | undefined
@@ -55,7 +55,7 @@ export interface ActiveRun extends PermitOwner, StreamingRun {
 
 /** A pass that may still answer although its run was ended. */
 export interface LatePass {
-  /** Resolves to whether the run has ended, and is to be cleaned up after. */
+  /** Resolves to whether the run has ended and gets a cleanup. */
   hasEnded: Promise<boolean>
   /** Ends the time for the answer. */
   close(): void
@@ -71,10 +71,10 @@ export function deferProgress(active: ActiveRun, { progress = active.pendingProg
 export interface Envelope {
   event: string
   ctx: string
-  /** Whether its context offers that steps come with the end. */
+  /** Whether the context offers that an answer with the end may contain steps. */
   endWithSteps: boolean
   /** Whether its context has the URL and the key of the run's callbacks. */
   callbacks: boolean
-  /** Whether its event has those that a batch collected. */
+  /** Whether the event contains the events that a batch collected. */
   batchEvents: boolean
 }

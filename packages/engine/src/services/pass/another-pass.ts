@@ -1,5 +1,6 @@
 // Gives a parked run another pass because its handler went on after the answer of the last one
-// (docs/wire-protocol.md#another-pass). Any engine of the store may get the request. Called by http/connect and http-checkpoints.ts.
+// (docs/wire-protocol.md#another-pass). Any engine of the store may get the request. Called by http/connect and
+// http-checkpoints.ts.
 
 import type { Decision } from '../../domain/model/decision.ts'
 import { EngineError } from '../../domain/model/errors.ts'
@@ -12,7 +13,7 @@ import { decideAndCommit } from '../commit/decide-and-commit.ts'
 export interface AskedPass {
   /** The id under which the run is stored. */
   runId: string
-  /** How many settled steps the engine had sent for the pass that was answered; absent: the runner does not say. */
+  /** How many settled steps the engine had sent for the answered pass; absent if the runner did not report it. */
   settled?: number | undefined
 }
 
@@ -22,21 +23,21 @@ export interface AnotherPassDeps extends Pick<Core, 'store' | 'clock' | 'announc
 }
 
 /**
- * How long a request waits for the commit of the pass that was answered. A run that has a lease for longer has a newer pass, or gets
- * one when the lease has run out.
+ * How long a request waits for the commit of the answered pass. If a run is leased for longer, it has a newer pass, or gets one
+ * when the lease runs out.
  */
 const COMMIT_MS_MAX = 10_000
 const POLL_MS_MIN = 20
 const POLL_MS_MAX = 1000
-/** Requests that wait at this engine. */
+/** Maximum requests that wait at this engine. */
 const WAITING_MAX = 1000
-/** Delays of the next pass of a run that asks again and again, and has gained no step by the passes it was given. */
+/** Delays of the next pass of a run that requests passes repeatedly and gained no step in the last ones. */
 const BACKOFF_MS_MIN = 250
 const BACKOFF_MS_MAX = 60_000
-/** Runs whose last request is remembered for it. */
+/** Maximum runs whose last request is remembered for these delays. */
 const REMEMBERED_MAX = 10_000
 
-/** The steps of a run when it was given a pass, and how many passes it was given in a row with the same steps. */
+/** The steps of a run when it was given a pass, and the number of passes in a row with these same steps. */
 interface Given {
   steps: number
   settled: number
@@ -52,14 +53,14 @@ export class AnotherPass {
     this.#deps = deps
   }
 
-  /** The same for a run that a Connect runner names by its shown id: one of its own app. */
+  /** The same for a run that a Connect runner names by its shown id. The run must belong to the runner's app. */
   async requestFor({ namespace, app }: { namespace: string; app: string }, asked: AskedPass): Promise<void> {
     const [runId = asked.runId] = await this.#deps.store.in(namespace).storedIds([asked.runId])
     await this.request({ ...asked, runId }, run => run.namespace === namespace && run.app === app)
   }
 
   /**
-   * Resolves when the run is woken, or has moved on without it.
+   * Resolves when the run is woken, or has continued without that.
    * @throws EngineError `rate_limited` when too many requests wait.
    */
   async request(asked: AskedPass, isOwn: (run: RunState['run']) => boolean = () => true): Promise<void> {
@@ -74,7 +75,7 @@ export class AnotherPass {
     }
   }
 
-  /** The run when it has no lease; undefined if the request is not for such a run, or the run has moved on. */
+  /** The run when it has no lease; undefined if the request may not name the run, or the run has continued. */
   async #parked(
     { runId, settled = Number.POSITIVE_INFINITY }: AskedPass,
     isOwn: (run: RunState['run']) => boolean,

@@ -1,5 +1,5 @@
-// Looks at the budgets of a run under way at each step boundary: before a pass is sent, and after a checkpoint. A run without a budget
-// costs nothing. Called by pass-loop.ts and checkpoint.ts.
+// Checks the budgets of a run under way at each step boundary: before a pass is sent, and after a checkpoint. For a run without
+// a budget this costs nothing. Called by pass-loop.ts and checkpoint.ts.
 
 import type { Run } from '../../domain/model/run.ts'
 import { stopIfExceeded } from '../../domain/pass/budget/exceeded.ts'
@@ -11,8 +11,8 @@ import type { Settlement } from './settlement.ts'
 type BudgetCheckDeps = Pick<Core, 'store' | 'clock' | 'catalog'> & { settlement: Settlement }
 
 /**
- * Pauses or ends the run if a budget that it is under is exceeded. Answers whether its passes go on; a pass under way goes on although its
- * run is paused.
+ * Pauses or ends the run if one of its budgets is exceeded. Returns whether its passes continue. A pass under way continues
+ * even if its run is paused.
  */
 export async function isWithinBudgets(
   { store, clock, catalog, settlement }: BudgetCheckDeps,

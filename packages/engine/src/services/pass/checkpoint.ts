@@ -1,5 +1,5 @@
-// The checkpoints of one pass: each is decided and committed like the end of a pass, and acknowledged with the results
-// the runner needs to go on. Made by pass-loop.ts, called by the transport.
+// The checkpoints of one pass: each is decided and committed like the end of a pass, and acknowledged with the results that the
+// runner needs to continue. Made by pass-loop.ts, called by the transport.
 
 import { runDeadline } from '../../domain/holds/timeouts.ts'
 import { hasNewTurn } from '../../domain/holds/turns.ts'
@@ -23,36 +23,39 @@ export interface CheckpointsDeps {
   /** Number of the pass in its run. */
   number: number
   streams: StreamAppendsDeps
-  /** The pass they belong to; its `knowledge` follows the acks. */
+  /** The pass of the checkpoints; its `knowledge` is updated with each ack. */
   pass: SentPass
   clock: Clock
-  /** Whether the pass is to end soon, for a reason of the engine. */
+  /** Whether the engine has a reason to end the pass soon. */
   hasToEnd(): boolean
-  /** Called for the steps of each checkpoint that is durable, also if the run has ended with it. */
+  /** Called for the steps of each durable checkpoint, even if the run has ended with it. */
   onStored(reported: Extract<Reported, { kind: 'opcodes' }>): void
   /** Called for each checkpoint that is durable. */
   onTaken(): void
-  /** The runner reported which steps run; `active` has them. */
+  /** Called when the runner reported running steps, which are in `active`. */
   onRunning(): void
   context(assumptions: Assumptions): PassContext
   /** Makes a decision on the active run durable; undefined when the run is no longer this engine's. */
   settle(decide: (assumptions: Assumptions) => Decided): Promise<Decided | undefined>
   /** Pauses or ends the run if its budget is exceeded; false if it has ended. */
   isWithinBudgets(): Promise<boolean>
-  /** Stores what is to be undone of a run that was ended; undefined when there is nothing to, or no more. */
+  /** Stores the steps of an ended run that must be undone; undefined when there are none, or it is too late. */
   storeLate(reported: Reported): Promise<{ steps: readonly Step[] } | undefined>
 }
 
-/** Most checkpoints of a pass that are remembered. One that is repeated later than that stores what is new in it. */
+/**
+ * Maximum checkpoints of a pass that are remembered. A checkpoint repeated after that is stored again as far as it has new
+ * data.
+ */
 const REMEMBERED_MAX = 1000
 
-/** The steps that an ack contained besides those it was for: their seqs are in (from, to]. */
+/** The additional steps in an ack: their seqs are in (from, to]. */
 interface SeqRange {
   from: number
   to: number
 }
 
-/** The outcome of a checkpoint. `obsolete`: the run has ended, or another engine has it. */
+/** The outcome of a checkpoint. `obsolete`: the run has ended, or belongs to another engine. */
 export type Taken = { kind: 'stored'; ack: string } | { kind: 'obsolete' } | { kind: 'unreadable'; problem: string }
 
 const OBSOLETE: Taken = { kind: 'obsolete' }
@@ -66,15 +69,15 @@ export class Checkpoints {
   #isOver = false
   #stopDeadline: (() => void) | undefined
   #cancelProgress: (() => void) | undefined
-  /** The highest seq that was taken. */
+  /** The highest seq of the accepted checkpoints. */
   #newestSeq = 0
-  /** The ack of the checkpoint that was taken last. */
+  /** The ack of the last accepted checkpoint. */
   #lastAck: { seq: number; taken: Taken } | undefined
   /** Absent until a step appends to a stream. */
   #appends: StreamAppends | undefined
   /** The flush that waits for its turn. */
   #flush: Promise<Taken> | undefined
-  /** The state that the last ack was about. */
+  /** The state at the last ack. */
   #acknowledged: RunState
 
   constructor(deps: CheckpointsDeps) {
@@ -82,7 +85,7 @@ export class Checkpoints {
     this.#acknowledged = deps.active.state
   }
 
-  /** The run has ended, or another engine has it: nothing of this pass counts any more. */
+  /** The run has ended, or belongs to another engine: nothing of this pass counts any more. */
   hasEnded = false
 
   /** For the transport: makes a checkpoint durable (see `InvokeCall.onCheckpoint`). Never rejects. */
@@ -94,7 +97,7 @@ export class Checkpoints {
     return taken.kind === 'stored' ? taken.ack : undefined
   }
 
-  /** The same for a checkpoint over HTTP: one that cannot be read leaves the pass as it is. Never rejects. */
+  /** The same for a checkpoint over HTTP, except that an unreadable one leaves the pass unchanged. Never rejects. */
   takeOverHttp(payload: string): Promise<Taken> {
     if (payload.startsWith(STREAM_MARK)) return this.#append(payload.slice(STREAM_MARK.length))
     return this.#afterEarlier(async () => {
@@ -106,7 +109,7 @@ export class Checkpoints {
   }
 
   /**
-   * The reply has come: takes no further checkpoint. Resolves when none is under way; rejects when one could not be
+   * Accepts no further checkpoints, because the reply has come. Resolves when none is under way; rejects when one could not be
    * stored, since the state of the run is then unknown.
    */
   async over(): Promise<void> {
@@ -152,14 +155,14 @@ export class Checkpoints {
     this.#flush = undefined
     const isStored = await this.#appends?.flush()
     const { active } = this.#deps
-    // The run has ended: its streams too. What a late answer wrote is not kept.
+    // The run has ended, and its streams too. The appends of a late answer are not kept.
     const mayBeLate = isStored || (active.late ? await active.late.hasEnded : active.sent?.negotiated.cleanup)
     if (mayBeLate) return { kind: 'stored', ack: '' }
     this.hasEnded = true
     return OBSOLETE
   }
 
-  /** A seq that was taken before is a repeat, because its ack was lost: nothing of it is stored, whatever is in it. */
+  /** Accepts each seq once. A repeated seq means that its ack was lost, and none of its content is stored again. */
   async #takeOnce(sent: SentCheckpoint): Promise<Taken> {
     const { seq, reported } = sent
     if (reported.kind === 'rejected') return this.#acknowledge(sent)
@@ -173,7 +176,7 @@ export class Checkpoints {
     return taken
   }
 
-  /** Keeps which steps run, unless a later checkpoint has come before. */
+  /** Remembers the running steps, unless a later checkpoint came first. */
   #noteRunning({ seq, reported, running }: SentCheckpoint): void {
     const { active, clock, onRunning } = this.#deps
     if (running && seq > this.#newestSeq) {
@@ -185,14 +188,16 @@ export class Checkpoints {
     active.running = active.running.filter(({ id }) => !ended.has(id))
   }
 
-  /** Turns count from the starts that the runner reports while the callbacks run, and not from the end of the pass. */
+  /**
+   * Stores the starts of turns while the callbacks run, because a turn counts from its start and not from the end of the pass.
+   */
   async #noteStarts({ running = [] }: SentCheckpoint): Promise<void> {
     const { active, clock, settle } = this.#deps
     const decideStarts = () => turnsStarted(active.state, running, clock.now())
     if (decideStarts()) await settle(() => decideStarts() ?? unchanged(active.state, clock.now()))
   }
 
-  /** Nothing is stored of a message that has only running steps. */
+  /** Acknowledges a message that has only running steps. Nothing is stored. */
   #acknowledgeNotice(seq: number): Taken {
     const { active, hasToEnd } = this.#deps
     this.#newestSeq = Math.max(this.#newestSeq, seq)
@@ -201,8 +206,8 @@ export class Checkpoints {
   }
 
   /**
-   * The ack of an earlier checkpoint has the same steps again, as far as the last ack knew them: what settled since comes with the
-   * next one, in its order.
+   * The ack of an earlier checkpoint has the same steps again, as they were at the last ack. Steps that settled since come with
+   * the next ack, in their order.
    */
   #acknowledgeAgain({ seq, reported }: SentCheckpoint, range: SeqRange): Taken {
     const { knowledge } = this.#deps.pass
@@ -213,7 +218,7 @@ export class Checkpoints {
 
   async #acknowledge({ seq, reported }: SentCheckpoint): Promise<Taken> {
     const { active, settle, context, hasToEnd, onStored, onTaken, isWithinBudgets, pass } = this.#deps
-    // It was overtaken by a later one, whose progress is newer.
+    // A later checkpoint overtook this one, and its progress is newer.
     if (seq <= this.#newestSeq) delete reported.progress
     this.#newestSeq = Math.max(this.#newestSeq, seq)
     const decided = await settle(assumptions => checkpoint(active.state, reported, context(assumptions)))
@@ -226,7 +231,7 @@ export class Checkpoints {
     this.#storeHeldLater()
     const range = { from: pass.knowledge.seq, to: active.state.lastStepSeq }
     this.#remember(seq, range)
-    // Only a reload shows steps that others settled: without one there are none to find.
+    // Only a reload can show steps that were settled elsewhere.
     const settled = active.state !== this.#acknowledged ? this.#settledIn(range) : []
     this.#acknowledged = active.state
     const stop = hasToEnd() || active.state.run.status === 'paused' || this.#hasDueRetry()
@@ -236,7 +241,7 @@ export class Checkpoints {
   }
 
   /**
-   * The run has ended. If it is cleaned up after, the pass may end in its time: further steps of it may succeed. An end at another
+   * The run has ended. If it gets a cleanup, the pass may finish normally: further steps of it may succeed. An end at another
    * engine (`isForeign`) may be found here before the message about it arrives.
    */
   async #acknowledgeLate({ seq, reported }: SentCheckpoint, isForeign: boolean): Promise<Taken> {
@@ -248,7 +253,7 @@ export class Checkpoints {
     return OBSOLETE
   }
 
-  /** The checkpoint is stored, and the run has ended with it: the pass may end in its time if the run is cleaned up after. */
+  /** The checkpoint is stored, and it ended the run. If the run gets a cleanup, the pass may finish normally. */
   async #acknowledgeEnded(seq: number, written: readonly Step[]): Promise<Taken> {
     if (await this.#deps.active.late?.hasEnded)
       return { kind: 'stored', ack: acknowledge({ seq, written, others: [], stop: true }) }
@@ -263,7 +268,7 @@ export class Checkpoints {
     for (const oldest of this.#acked.keys()) return void this.#acked.delete(oldest)
   }
 
-  /** Stores the progress that waits in its time, unless a later checkpoint or the end of the pass does. */
+  /** Stores the waiting progress when it is due, unless a later checkpoint or the end of the pass stores it first. */
   #storeHeldLater(): void {
     const { active, clock } = this.#deps
     if (active.pendingProgress === undefined || this.#cancelProgress || this.#isOver) return
@@ -286,7 +291,7 @@ export class Checkpoints {
     }
   }
 
-  /** The ack brings the runner up to date with the run. */
+  /** Updates what the runner knows after an ack. */
   #updateKnowledge(stop: boolean): void {
     const { active, pass, clock } = this.#deps
     const { settledCount, lastStepSeq, run } = active.state
@@ -300,12 +305,12 @@ export class Checkpoints {
     // Every checkpoint restarts the transport's deadline, but not the run's.
     const deadline = runDeadline(run)
     if (deadline !== undefined && !this.#stopDeadline && !this.#isOver) {
-      // A pass that may answer late has a timer of its own for that.
+      // A pass that may answer late has its own timer for that.
       this.#stopDeadline = clock.at(deadline, () => active.mayAnswerLate || active.abort.abort())
     }
   }
 
-  /** A retry, or a step whose turn has come, needs a pass of its own: this one has to end, however long it could go on. */
+  /** A retry, or a step whose turn has come, needs a new pass: this one must end, however long it could continue. */
   #hasDueRetry(): boolean {
     const { active, clock } = this.#deps
     for (const step of active.state.open.values())
@@ -318,7 +323,7 @@ export class Checkpoints {
     return steps.filter(({ status, seq }) => isSettled(status) && seq > from && seq <= to)
   }
 
-  /** The reported steps as they are now, those that an earlier ack contained too. */
+  /** The reported steps in their present state, including those that an earlier ack contained. */
   #rowsOf(reported: Reported): Step[] {
     if (reported.kind !== 'opcodes') return []
     const { steps } = this.#deps.active.state

@@ -1,5 +1,5 @@
-// The driver keeps every run this engine has leased, from its lease until it parks or ends. It claims runs for the lane as
-// far as there is room for their passes; pass-loop.ts sends these.
+// The driver keeps every run this engine has leased, from its lease until it parks or ends. It claims as many runs for the lane
+// as there is room for; pass-loop.ts sends their passes.
 
 import { TransientMap } from '../../base/transient-map.ts'
 import type { Run, RunnersOfRun } from '../../domain/model/run.ts'
@@ -29,7 +29,7 @@ export interface DriverDeps
     Pick<EnginePermitsOptions, 'passesMax' | 'stateBytesMax' | 'onRoom'> {
   isLive(runner: Runner): boolean
   hold: LeaseAtCreationDeps['hold']
-  /** The large messages of runners that are read. */
+  /** The memory permits for large messages from runners. */
   messages: MessagePermits
   /** Whether other engines work on the store too. */
   isShared: boolean
@@ -98,7 +98,7 @@ export class Driver implements Stoppable {
     return this.#permits.engine
   }
 
-  /** The runs under way, whose leases have to be extended. */
+  /** The runs under way, whose leases must be extended. */
   get activeRuns(): Iterable<ActiveRun> {
     return this.#active.values()
   }
@@ -118,7 +118,7 @@ export class Driver implements Stoppable {
     })
   }
 
-  /** The pass of a run that is under way here: where it was sent, and when. */
+  /** Where and when the pass of a run under way here was sent. */
   passOf(runId: string): PassSent | undefined {
     const active = this.#active.get(runId)
     if (!active?.sent) return undefined
@@ -132,12 +132,15 @@ export class Driver implements Stoppable {
     return active?.running?.map((step, i) => ({ ...step, index: active.state.steps.size + i }))
   }
 
-  /** For a unit that creates runs: leases those there is room for in the unit's own commit, so they start without a claim. */
+  /**
+   * For a unit that creates runs: leases as many of them as there is room for in the unit's own commit, so they start without a
+   * claim.
+   */
   leaseAtCreation(): LeaseAtCreation {
     return new LeaseAtCreation(this.#creation)
   }
 
-  /** Claims due runs as far as there is room for them. Each must be passed to `accept`. */
+  /** Claims as many due runs as there is room for. Each must be passed to `accept`. */
   async claim(claim: Claim): Promise<LoadedRun[]> {
     const bounds = this.#permits.claimBounds()
     let left: readonly LeftRun[] = []
@@ -173,7 +176,7 @@ export class Driver implements Stoppable {
   }
 
   /**
-   * Whether the run's pass under way here goes on under the new lease: this engine claimed its own run, whose lease ran out
+   * Whether the run's pass under way here continues under the new lease: this engine claimed its own run, whose lease ran out
    * because the process stood still or a clock was set. A second pass would repeat the step in flight. The fence of the claim
    * makes the pass load the run before its next commit. Where other engines claim too, none may have had the run in between.
    */
@@ -187,12 +190,12 @@ export class Driver implements Stoppable {
     return this.#permits.waitsForRunnerRoom(run)
   }
 
-  /** The size of the run's state, if the run waits for memory that this engine has not. */
+  /** The size of the run's state, if the run waits for memory of this engine. */
   waitsForMemory(runId: string): number | undefined {
     return this.permits.waitsForMemory(runId)
   }
 
-  /** The runner may have room for more, or is gone. `isForPeer`: another engine gets the first of it. */
+  /** The runner may have room for more, or is gone. `isForPeer`: another engine gets the first room. */
   runnerRoomChanged(url: string, isForPeer: boolean): void {
     this.#permits.runnerRoomChanged(url, isForPeer)
   }
@@ -203,8 +206,8 @@ export class Driver implements Stoppable {
   }
 
   /**
-   * Aborts the invoke in flight, at once or after the time for a late answer. Called when an outsider ended the run, or is to, and when
-   * the lease of the run is lost.
+   * Aborts the invoke in flight, at once or after the time for a late answer. Called when an outsider ended the run or is about
+   * to, and when the lease of the run is lost.
    */
   interrupt(runId: string): void {
     const active = this.#active.get(runId)
@@ -219,7 +222,7 @@ export class Driver implements Stoppable {
     active?.abort.abort()
   }
 
-  /** Sends no further pass. Resolves when none is under way; at the deadline it aborts the rest and gives the runs back. */
+  /** Sends no further pass. Resolves when no pass is under way; at the deadline it aborts the rest and gives the runs back. */
   async stop(deadline?: AbortSignal): Promise<void> {
     this.#isDraining = true
     this.#permits.stop()
@@ -233,11 +236,11 @@ export class Driver implements Stoppable {
     this.#merges.stop()
   }
 
-  /** A run with a permit of a runner has begun: it was leased in the commit that created it. */
+  /** Starts to drive a run. If it has a permit of a runner, it has already begun: it was leased in the commit that created it. */
   #start(state: RunState, leasedAt: number, runnerPermit?: RunnerPermit): void {
     const { id } = state.run
     const active: ActiveRun = { state, bytes: state.size, leasedAt, abort: new Interrupt(), runnerPermit }
-    // A pass under an earlier lease can change nothing now: another engine had the run since.
+    // A pass under an earlier lease can change nothing now: another engine has had the run since.
     this.#active.get(id)?.abort.abort()
     this.#active.set(id, active)
     void this.#passes

@@ -1,6 +1,6 @@
-// Reports of runners over HTTP that came to another engine than the one that sent the pass. They go over the bus to that engine,
-// and its answer comes back. Messages may be lost, so a report without an answer is sent again: the same report gets the same
-// receipt. Connected with http-checkpoints.ts by compose.
+// Reports of runners over HTTP that arrived at an engine other than the sender of the pass. They go over the bus to that
+// engine, and its answer comes back. Messages may be lost, so a report without an answer is sent again: the same report gets
+// the same receipt. Connected with http-checkpoints.ts by compose.
 
 import { EngineError } from '../../domain/model/errors.ts'
 import type { Bus } from '../../ports/bus.ts'
@@ -13,25 +13,28 @@ import { passIsOver } from './http-checkpoints.ts'
 const TOPICS = {
   /** `id number`, and the payload on the next line. */
   report: 'passReport',
-  /** `id kind`, and the receipt or the reason behind it. */
+  /** `id kind`, followed by the receipt or the reason. */
   answer: 'passReportAnswer',
 } as const
 
-/** The kinds of answers, by the code of the error; a receipt is stored. */
+/** The kinds of answers are error codes; this kind is a stored receipt. */
 const STORED = '+'
 const REFUSALS = { gone: '-', invalid_request: '?', rate_limited: '~', unavailable: '!' } as const
 
 const REPEAT_MS = 1000
-/** A runner that waits longer falls back to the answer of its pass. Less than an engine that stops waits for open requests. */
+/**
+ * After more repeats, a runner falls back to the answer of its pass. All repeats together take less time than an engine that
+ * stops waits for open requests.
+ */
 const REPEATS_MAX = 8
-/** Most reports of this engine that wait for other engines. */
+/** Maximum reports of this engine that wait for other engines. */
 const FORWARDED_MAX = 4096
 
 export interface ForwardedCheckpointsDeps {
   bus: Bus
   clock: Clock
   store: Pick<Store, 'loadRun'>
-  /** Makes a report for a pass of this engine durable, and resolves to the receipt. */
+  /** Makes a report for a pass of this engine durable, and resolves to its receipt. */
   receiveHere(no: number, payload: string): Promise<string>
 }
 
@@ -42,7 +45,7 @@ interface Waiting {
 export class ForwardedCheckpoints {
   readonly #deps: ForwardedCheckpointsDeps
   readonly #waiting = new Map<string, Waiting>()
-  /** The reports of other engines that are being stored here, so that a repeat is not stored beside it. */
+  /** The reports of other engines that are being stored here, so that a repeat is not stored at the same time. */
   readonly #underWay = new Set<string>()
   #count = 0
 
@@ -82,7 +85,7 @@ export class ForwardedCheckpoints {
       const stopRepeats = every(clock, REPEAT_MS, () => {
         if (++repeats > REPEATS_MAX) settle(`${REFUSALS.unavailable}the engine that drives the run does not answer`)
         else bus.publish(TOPICS.report, text, engine)
-        // The engine may be dead. Another one that has the run means that the pass is over.
+        // The engine may be dead. If another engine has the run, the pass is over.
         void store.loadRun(runId).then(
           loaded => loaded?.run.leaseOwner !== engine && settle(REFUSALS.gone),
           () => undefined,

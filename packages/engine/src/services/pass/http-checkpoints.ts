@@ -1,6 +1,6 @@
 // The passes whose runners report their steps over HTTP while the pass goes on (docs/wire-protocol.md#checkpoints-over-http).
-// The invoker opens each of them with its token, and http/routes/run/pass-checkpoints.ts brings the reports. Another engine of the store
-// may have got a report: it forwards it to this one (forwarded-checkpoints.ts).
+// The invoker opens each of them with its token, and http/routes/run/pass-checkpoints.ts brings the reports. If a report
+// arrives at another engine of the store, that engine forwards it to this one (forwarded-checkpoints.ts).
 
 import { TransientMap } from '../../base/transient-map.ts'
 import { EngineError, invalid } from '../../domain/model/errors.ts'
@@ -8,15 +8,15 @@ import type { PassName, PassTokens } from '../support/pass-tokens.ts'
 import type { AskedPass } from './another-pass.ts'
 import type { Taken } from './checkpoint.ts'
 
-/** Most reports of one pass that wait to be stored: a runner usually sends the next one after the receipt of the last. */
+/** Maximum reports of one pass that wait to be stored: a runner usually sends the next report after the receipt of the last. */
 const WAITING_OF_PASS_MAX = 16
-/** Most reports of one namespace that wait at this engine. */
+/** Maximum reports of one namespace that wait at this engine. */
 const WAITING_OF_NAMESPACE_MAX = 1000
 
-/** A body that asks for another pass is not longer. */
+/** Maximum length of a body that requests another pass. */
 const AGAIN_CHARS_MAX = 200
 
-/** A pass that takes reports, as the invoker opens it. */
+/** A pass that accepts reports, as the invoker opens it. */
 export interface ReportingPass {
   runId: string
   namespace: string
@@ -24,7 +24,7 @@ export interface ReportingPass {
   take(payload: string): Promise<Taken>
   /** Called when a report comes, and when it is durable: the deadline of the invoke starts again. */
   onReport(): void
-  /** Nothing of the pass counts any more: ends its invoke. */
+  /** Ends the invoke, because nothing of the pass counts any more. */
   abort(): void
 }
 
@@ -40,7 +40,7 @@ export interface HttpCheckpointsDeps {
   tokens: PassTokens
   /** This engine's name on the bus. */
   owner: string
-  /** The URL under which runners reach the engine, without a slash at its end. */
+  /** The URL at which runners reach the engine, without a slash at its end. */
   baseUrl(): string
   /** Resolves to the receipt from the engine that sent the pass. Absent where no other engine can be reached. */
   forward?: ((pass: PassName, payload: string) => Promise<string>) | undefined
@@ -75,8 +75,8 @@ export class HttpCheckpoints {
 
   /**
    * Resolves to the receipt when the report is durable.
-   * @throws EngineError `not_found` for a token that is forged, `gone` when its pass is over, `invalid_request` for a report
-   * that cannot be read, `rate_limited` when too many wait, `unavailable` when the engine of the pass does not answer.
+   * @throws EngineError `not_found` for a token that is forged, `gone` when its pass is over, `invalid_request` for an
+   * unreadable report, `rate_limited` when too many wait, `unavailable` when the engine of the pass does not answer.
    */
   async receive(token: string, payload: string): Promise<string> {
     const { tokens, owner, forward, isShared } = this.#deps
@@ -87,11 +87,14 @@ export class HttpCheckpoints {
     if (pass.engine === owner) return this.receiveHere(pass.no, payload)
     if (forward) return forward(pass, payload)
     if (isShared) throw new EngineError('unavailable', 'the engine that drives the run cannot be reached from this one')
-    // An engine that is alone and has another name is the successor of the one that sent the pass.
+    // A single engine with another name is the successor of the engine that sent the pass.
     throw passIsOver()
   }
 
-  /** The token has outlived its pass: it proves that an engine of the store has sent the run to the runner. */
+  /**
+   * Gives the run another pass for a token that has outlived its pass: the token proves that an engine of the store sent the
+   * run to this runner.
+   */
   async #again(asked: AskedPass): Promise<string> {
     await this.#deps.again(asked)
     return '{"again":true}'

@@ -1,5 +1,5 @@
-// Aborts the invoke of a run under way. It does what an AbortController does at a tenth of its cost: every run has one,
-// and every pass listens to it.
+// Aborts the invoke of a run under way. It does the same as an AbortController at a tenth of the cost: every run has one, and
+// every pass listens to it.
 
 import type { InvokeListener, InvokeSignal } from '../../ports/transport.ts'
 

@@ -9,7 +9,7 @@ import { timestamp } from '../../domain/text/timestamp.ts'
 import type { ActiveRun, Envelope } from './active-run.ts'
 import type { OpenedPass } from './http-checkpoints.ts'
 
-/** The features by which the envelopes of one run differ. */
+/** The features in which the envelopes of one run differ. */
 export type Offer = Pick<Envelope, 'endWithSteps' | 'callbacks' | 'batchEvents'>
 
 /** Whether two envelopes of one run are the same. */
@@ -33,7 +33,7 @@ export function envelopeOf(run: Run, { urls, ...offer }: Offer & { urls?: object
   }
 }
 
-/** The events that a batch collected, as the wire shows them: without their data, which is the run's. */
+/** The events that a batch collected, as the wire shows them: without their data, since the run has it. */
 function collectedEvents({ collected, eventIds, trigger }: Run): { id: string; name: string; receivedAt: string }[] {
   const { names, receivedAt } = collected as CollectedEvents
   const ids = eventIds ?? [trigger.id as string]

@@ -1,6 +1,5 @@
-// One invoke: picks the runner, builds the body, calls the transport and reads the answer
-// (docs/wire-protocol.md#invoke). A runner that could not be reached is no outcome: another is tried at once. Called by
-// pass-loop.ts.
+// One invoke: picks the runner, builds the body, calls the transport and reads the answer (docs/wire-protocol.md#invoke). If a
+// runner could not be reached, that is no outcome: another runner is tried at once. Called by pass-loop.ts.
 
 import {
   ANOTHER_PASS_FEATURE,
@@ -57,13 +56,13 @@ export interface InvokerDeps extends Core {
   runnerPermits: RunnerPermits
   httpCheckpoints: HttpCheckpoints
   callbackTokens: CallbackTokens
-  /** The run is out of time while a pass is under way that may still answer. */
+  /** Called when the run is out of time while a pass is under way that may still answer. */
   onTimeout(active: ActiveRun): void
-  /** The URL under which the engine is reached from outside, without a slash at its end. */
+  /** The URL at which the engine is reached from outside, without a slash at its end. */
   engineUrl(): string
 }
 
-/** The ways by which the runner of a pass reports steps while the pass goes on. */
+/** The reports that the runner of a pass sends while the pass continues. */
 export interface PassReports {
   take: NonNullable<InvokeCall['onCheckpoint']>
   takeOverHttp(payload: string): Promise<Taken>
@@ -74,7 +73,7 @@ export interface PassReports {
 /** Deadlines where no setting has one. Longer over Connect: heartbeats show whether the runner is alive. */
 const HTTP_INVOKE_TIMEOUT_MS = 300_000
 const CONNECT_INVOKE_TIMEOUT_MS = 7_200_000
-/** How much longer the engine waits for a runner that ends its passes in time: for the way there and back. */
+/** How much longer the engine waits for a runner that ends its passes in time: the time for both directions. */
 const ANSWER_GRACE_MS = 2_000
 
 export class Invoker {
@@ -87,8 +86,8 @@ export class Invoker {
   }
 
   /**
-   * `held`: no runner could be reached. `full`: none has room, and too many others wait for it. `aborted`: by the caller's
-   * signal, or because the run has ended or is another engine's, as a report showed.
+   * `held`: no runner could be reached. `full`: none has room, and too many other runs wait for it. `aborted`: by the caller's
+   * signal, or because a report showed that the run has ended or belongs to another engine.
    */
   invoke(active: ActiveRun, now: number, reports: PassReports): Promise<Outcome | NoOutcome> {
     const { clock, random, tracing } = this.#deps
@@ -109,7 +108,7 @@ export class Invoker {
     let tried = NONE_TRIED
     const { trial } = active
     for (;;) {
-      // A suspect goes to no other runner than the one that admitted it.
+      // A suspect goes only to the runner that admitted it.
       if (trial && !active.runnerPermit) return 'held'
       const permit = await this.#requestPermit(active, tried)
       if (permit === 'none') return 'held'
@@ -136,7 +135,7 @@ export class Invoker {
       active.sent = { runnerId: runner.runnerId, sentAt: startedAt, negotiated }
       span?.set(runnerAttributes(runner))
       const call: InvokeCall = { url, body, timeoutMs, signal: active.abort, onCheckpoint: reports.take }
-      // A runner that has reported steps of the pass goes on with it alone.
+      // A runner that has reported steps of the pass is the only one that may continue it.
       const others = tried
       call.mayMove = () =>
         !reports.haveBegun() && runnerPermits.hasOther(active.state.run, new Set([...others, runner]))
@@ -173,7 +172,7 @@ export class Invoker {
         if (isOfRunner(reply)) health.arrived(runner)
         return outcome
       }
-      // Another engine took the room that there seemed to be. By now this engine knows that there is none.
+      // Another engine took the room that seemed to be free. This engine knows now that there is none.
       if (reply.kind === 'refused' && reply.isFull) continue
       if (reply.kind === ENGINE_REFUSED) this.#logRefusal(runner, reply.message)
       // The transport itself finds out when a silent runner is back.
@@ -182,7 +181,7 @@ export class Invoker {
     }
   }
 
-  /** From now on the pass may answer after an end of the run from outside. Returns how to end that. */
+  /** Lets the pass answer even after an outside end of the run. Returns a function that ends this. */
   #beginLateness(active: ActiveRun, call: InvokeCall): () => void {
     const deadline = runDeadline(active.state.run)
     const cancelTimer =
@@ -216,7 +215,7 @@ export class Invoker {
     return active.envelope
   }
 
-  /** Adds to the outcome of a lost pass which others were lost with it, and the steps that it ran. */
+  /** Adds to the outcome of a lost pass how many others were lost with it, and the steps that it ran. */
   async #lost(
     { state: { run }, running = [] }: ActiveRun,
     runner: Runner,
@@ -224,14 +223,14 @@ export class Invoker {
   ): Promise<Outcome | 'aborted'> {
     if (typeof outcome === 'string' || outcome.kind !== 'transportFailed') return 'aborted'
     const { together, suspects } = await this.#deps.suspects.lost(runner, run.lastFailure?.suspicion !== undefined)
-    // It took the call, so earlier refusals are over.
+    // The runner took the call, so earlier refusals no longer count.
     this.#deps.health.arrived(runner)
     const message = outcome.error.message + whileRunning(running.map(({ name }) => name))
     if (together === 1) this.#logFailure(run, runner, message)
     return { ...outcome, error: { ...outcome.error, message }, loss: { together, suspects, ranMs } }
   }
 
-  /** Opens the pass for reports and streams over HTTP, if its runner sends such, or asks for another pass by its token. */
+  /** Opens the pass for reports and streams over HTTP, if its runner sends any or requests another pass with its token. */
   #openFor(
     runner: Runner,
     active: ActiveRun,
@@ -272,8 +271,8 @@ export class Invoker {
   }
 
   /**
-   * How long the call may take, and the time that the runner is to answer within. A pass does not outlive its run's timeout, which
-   * ends the run and no attempt of a step: the runner is not given that one.
+   * How long the call may take, and the time within which the runner should answer. A pass does not outlive its run's timeout.
+   * That timeout ends the run and not an attempt of a step, so the runner does not get it.
    */
   #timeouts(run: Run, runner: Runner, now: number): { timeoutMs: number; invokeTimeoutMs: number | undefined } {
     const { catalog, invokeTimeoutMs } = this.#deps
@@ -287,7 +286,7 @@ export class Invoker {
     return { timeoutMs: Math.min(setMs + ANSWER_GRACE_MS, callMs), invokeTimeoutMs: Math.ceil(setMs) }
   }
 
-  /** A pass without a result: once per run and minute. The run itself keeps the last reason (`domain/pass/advance`). */
+  /** Logs a pass without a result, once per run and minute. The run itself keeps the last reason (`domain/pass/advance`). */
   #logFailure({ namespace, app, workflow, id: runId, transportTries }: Run, runner: Runner, error: string) {
     if (!this.#failuresLogged.isDue(runId)) return
     const { runnerId } = runner
@@ -297,7 +296,7 @@ export class Invoker {
     this.#deps.log.warn(fields, 'a pass failed')
   }
 
-  /** The runner and this engine do not agree on keys or time: once per runner and minute. */
+  /** Logs that the runner and this engine do not agree on keys or time, once per runner and minute. */
   #logRefusal({ namespace, app, runnerId, url }: Runner, error: string) {
     if (!this.#failuresLogged.isDue(runnerKey({ namespace, app, runnerId }))) return
     const fields = { namespace, app, runnerId, error: withAddress(error, url) }

@@ -21,7 +21,7 @@ export class LateAnswers {
     this.#deps = deps
   }
 
-  /** The run was ended from outside, or is to end now: cancels its pass, and aborts it later. */
+  /** Cancels the pass of a run that was ended from outside or must end now, and aborts it later. */
   begin(active: ActiveRun): void {
     if (active.late) return
     const { clock, log } = this.#deps
@@ -32,11 +32,11 @@ export class LateAnswers {
       return false
     })
     active.late = { hasEnded, close }
-    // A pass whose run goes on, or is not cleaned up after, is not waited for.
+    // Aborts the pass at once if its run continues or gets no cleanup.
     void hasEnded.then(isEnded => isEnded || active.abort.abort())
   }
 
-  /** Ends the run if nobody has yet. Answers whether it has ended, and not without a cleanup. */
+  /** Ends the run if it has not ended. Returns whether it has ended and gets a cleanup. */
   async #end({ state: { run } }: ActiveRun): Promise<boolean> {
     const { store, clock, catalog, announcer } = this.#deps
     const load = async () => {
@@ -59,7 +59,7 @@ export class LateAnswers {
     return (status === 'failed' || status === 'cancelled') && !skipsCleanup
   }
 
-  /** Stores the steps that are to be undone. Undefined if it is too late for them, or the run has not ended so. */
+  /** Stores the steps that must be undone. Undefined if it is too late for these, or the run did not end that way. */
   async store(
     { state: { run } }: ActiveRun,
     report: LateReport,

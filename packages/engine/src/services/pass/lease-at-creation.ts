@@ -1,5 +1,5 @@
-// Leases newly created runs in the very commit that creates them, as far as there is room: no second transaction
-// claims them, and their first pass is sent the moment they are durable. Used by ingest and by the driver.
+// Leases newly created runs in the same commit that creates them, as many as there is room for. No second transaction claims
+// them, and their first passes are sent the moment they are durable. Used by ingest and by the driver.
 
 import type { Change } from '../../domain/model/change.ts'
 import type { Run } from '../../domain/model/run.ts'
@@ -13,7 +13,7 @@ import type { RunnerPermit } from './permits/runner-permits.ts'
 
 export interface LeaseAtCreationDeps extends Core {
   permits: Pick<RunPermits, 'tryTakeNew' | 'giveBackNew'>
-  /** An engine that is held leases nothing. */
+  /** A held engine leases nothing. */
   hold: Pick<EngineHold, 'isHeld'>
   /** `leasedAt`: by the monotonic clock. */
   start(run: Run, permit: RunnerPermit, leasedAt: number): void
@@ -24,7 +24,7 @@ interface Leased {
   permit: RunnerPermit
 }
 
-/** Shared by all units that lease nothing, which nearly all do; never added to. */
+/** Shared by all units that lease nothing, which is nearly all of them; never added to. */
 const NONE: Leased[] = []
 
 /** The leases of one unit. Call `lease` before each try to commit, `start` after success, `release` always. */
@@ -38,7 +38,7 @@ export class LeaseAtCreation {
     this.#deps = deps
   }
 
-  /** Leases as many as it can of the runs these changes create, and releases what an earlier, stale try leased. */
+  /** Leases as many of the runs that these changes create as it can, and releases the leases of an earlier, stale try. */
   lease(changes: readonly Change[]): void {
     this.release()
     const { clock, owner, hold } = this.#deps
@@ -63,8 +63,8 @@ export class LeaseAtCreation {
   }
 
   /**
-   * The unit is durable: sends the first passes. If the commit took longer than the leases last, the lane may have
-   * claimed the runs already, and drives them instead.
+   * The unit is durable: sends the first passes. If the commit took longer than the leases last, the lane may have claimed the
+   * runs already and now drives them.
    */
   start(): void {
     const { clock, start } = this.#deps
@@ -89,7 +89,7 @@ export class LeaseAtCreation {
     return true
   }
 
-  /** A run for which no runner has room is created waiting for it, and claimed when there is some. */
+  /** A run for which no runner has room is created waiting for it, and claimed when there is room. */
   #tryTake(run: Run): RunnerPermit | undefined {
     const taken = this.#deps.permits.tryTakeNew(run, inputSize(run))
     if (taken === 'full') run.waitingFor = { kind: 'runner' }
@@ -102,8 +102,8 @@ export class LeaseAtCreation {
 }
 
 /**
- * Forks may carry steps, and a child may be created cancelled: the lane claims those like any other run. The same holds
- * for runs with slots or a throttle: only claims count who holds a slot. A run that starts later is not due yet.
+ * Forks may carry steps, and a child may be created cancelled: the lane claims those like any other run. The same holds for
+ * runs with slots or a throttle, since only claims count the holders of slots. A run that starts later is not due yet.
  */
 function isFresh({ status, replayOf, cancelRequested, holds, startAt }: Run): boolean {
   if (startAt !== undefined || cancelRequested) return false

@@ -1,11 +1,11 @@
-// The leases of runs: how long one lasts, and the service that extends those of the runs under way here. The store has the
-// end of a lease as a wall time; the owner goes by its monotonic clock, so that a clock that is set ends no lease.
+// The leases of runs: how long one lasts, and the service that extends those of the runs under way here. The store has the end
+// of a lease as a wall time. The owner uses its monotonic clock, so setting the wall clock ends no lease.
 
 import type { Core } from '../commit/core.ts'
 import { RepeatingTask } from '../support/repeating-task.ts'
 import type { ActiveRun } from './active-run.ts'
 
-/** A lease that is not extended runs out after this long, and any engine may claim the run. */
+/** A lease that is not extended ends after this time, and any engine may claim the run. */
 export const RUN_LEASE_MS = 15_000
 const RUN_LEASE_EXTEND_EVERY_MS = 5000
 
@@ -29,8 +29,8 @@ export class LeaseKeeper extends RepeatingTask {
   async #extend(): Promise<void> {
     const { store, clock, driver, metrics, owner } = this.#deps
     const now = clock.elapsed()
-    // A run leased a moment ago needs no extension yet: most are over before their first one.
-    // One that was ended has no lease, and may still get an answer.
+    // A run leased a moment ago needs no extension yet: most runs park or end before their first one. An ended run has no
+    // lease, but may still get an answer.
     const old = [...driver.activeRuns].filter(
       ({ leasedAt, late }) => !late && now - leasedAt > RUN_LEASE_EXTEND_EVERY_MS / 2,
     )
@@ -41,11 +41,11 @@ export class LeaseKeeper extends RepeatingTask {
     const lost = new Set(await store.extendRuns(owner, ids, until))
     for (const [i, active] of old.entries()) {
       const { runId, fence } = owned[i] as { runId: string; fence: number }
-      // If the fence moved since, this engine's own commit moved it, or the next commit will find that an outsider did.
+      // If the fence rose since, this engine's own commit raised it, or the next commit will find that an outsider did.
       if (active.state.run.id !== runId || active.state.run.fence !== fence) continue
       if (lost.has(runId)) {
         metrics.leaseLost()
-        // Another engine goes on with the run, or has ended it, and the message about that was lost.
+        // Another engine has the run, or has ended it, and the message about that was lost.
         driver.interrupt(runId)
       } else {
         active.state.run.availableAt = until

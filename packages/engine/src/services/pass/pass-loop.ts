@@ -54,12 +54,12 @@ export class PassLoop {
     this.#random = () => deps.random.next()
   }
 
-  /** Resolves when the run parks, ends, or is another engine's. `hasBegun`: it is `running` already. */
+  /** Resolves when the run parks, ends, or belongs to another engine. `hasBegun`: it is `running` already. */
   async drive(active: ActiveRun, hasBegun: boolean): Promise<void> {
     const { tracing, clock } = this.#deps
     active.span = tracing && startRunSpan(tracing, active.state.run, clock.now())
     try {
-      // Another engine, or this one before it was restarted, had it under way.
+      // Another engine, or this one before a restart, had the run under way.
       const { status } = active.state.run
       if (!hasBegun && (status === 'running' || status === 'paused')) await this.#deps.settlement.withdrawLost(active)
       let hasNext = hasBegun || (await this.#admit(active))
@@ -82,7 +82,7 @@ export class PassLoop {
     return permit === 'full' ? this.#leaveForRoom(active) : this.#begin(active, permit)
   }
 
-  /** Begins the run on a runner that admits it, or lets it wait for its turn. */
+  /** Begins the run on a runner that admits it, or makes it wait for its turn. */
   async #beginSuspect(active: ActiveRun, suspicion: Suspicion): Promise<boolean> {
     const { permits, suspects, catalog, clock, route } = this.#deps
     const { run } = active.state
@@ -91,17 +91,17 @@ export class PassLoop {
     const closed = new Set(all.filter(runner => !suspects.admits(runner, suspect)))
     const permit = permits.runners.tryTake(run, closed)
     if (permit === 'full') return this.#leaveForRoom(active)
-    // Without them there may be no runner at all, which `begin` finds out.
+    // There may be no runner at all besides the closed ones; `begin` finds that out.
     if (permit === 'none' && route(run, NONE_TRIED).kind === 'runner')
       return this.#stopWith(active, () => waitForTurn(active.state, clock.now(), suspects.wait(closed, suspect)))
     if (permit !== 'none') active.trial = suspects.begin(permit.runner, suspect)
     return this.#begin(active, permit)
   }
 
-  /** Gives the lease back: the run waits in the store until there is room on a runner. */
+  /** Gives the lease back, so that the run waits in the store until a runner has room. */
   #leaveForRoom(active: ActiveRun, wasRefused = false): Promise<false> {
     const { clock, permits } = this.#deps
-    // Before the commit, which wakes the lane: the next claim leaves the run.
+    // Called before the commit, which wakes the lane: the next claim must leave this run.
     permits.runWaits(active.state.run)
     return this.#stopWith(active, () => waitForRunnerRoom(active.state, clock.now(), { wasRefused }))
   }
@@ -127,18 +127,22 @@ export class PassLoop {
     return decided?.next === 'pass'
   }
 
-  /** Wakes a run that was held while what holds it went away. */
+  /** Wakes a run that was held at the moment when the reason for the hold disappeared. */
   async #wakeIfMissed(run: Run, start: Start | undefined): Promise<void> {
     await this.#wakeIfRunnerArrived(run)
     if (start && waitsForThrottle(run) && start.limit !== this.#operatorThrottle(run))
       await wakeThrottled(this.#deps, run)
   }
 
-  /** A runner may have arrived while this run was being held for lack of one, and so have missed it: wakes the app again. */
+  /**
+   * A runner may have arrived while this run was being held for lack of one, so its wake-up missed the run: wakes the app
+   * again.
+   */
   async #wakeIfRunnerArrived(run: Run): Promise<void> {
     const { store, announcer, clock, route } = this.#deps
     const { namespace, app, waitingFor } = run
-    // With a step it waits for a runner of its child's workflow, which may be of any app: a runner of its own is no reason to wake it.
+    // With a step, the run waits for a runner of its child's workflow, which may belong to any app: a runner of the run's own
+    // app is no reason to wake it.
     if (waitingFor?.kind !== 'runner' || waitingFor.stepName !== undefined) return
     if (route(run, NONE_TRIED).kind !== 'runner') return
     const change: Change = { type: 'app.runnerArrived', namespace, app, at: clock.now() }
@@ -157,12 +161,11 @@ export class PassLoop {
     const { id, limit: registered, periodMs, burst } = throttle
     const limit = this.#operatorThrottle(run)
     if (limit === 0) return { taken: false, freeAt: Number.POSITIVE_INFINITY, limit }
-    // Starts that were taken under another limit do not delay those of this one.
+    // Starts that were taken under another limit do not delay those under this limit.
     const key = limit === undefined ? id : `${id}\n${limit}`
-    // A run does not overtake those in the start queue, even if it was woken from there: the limiter may have refused an earlier run,
-    // at another engine, a moment before the start came free. An earlier run that parks at this moment may be missed: it loses its
-    // place to this run, and no more than that.
-    // In the order of their leases, however long a read takes.
+    // A run does not overtake those in the start queue, even if it was woken from there: the limiter may have refused an
+    // earlier run, at another engine, a moment before the start came free. An earlier run that parks at this moment may be
+    // missed: it only loses its place to this run. Runs take starts in the order of their leases, however long a read takes.
     const release = await this.#starts.acquire(id)
     try {
       const take = !(await store.in(run.namespace).isBehindStartQueue(id, run))
@@ -181,15 +184,15 @@ export class PassLoop {
   /** One pass and its commit; true when the next one follows at once. */
   async #pass(active: ActiveRun): Promise<boolean> {
     const { clock, settlement, invoker, isDraining, permits } = this.#deps
-    // Each lease has one pass at least, so that every run gets on.
+    // Each lease has at least one pass, so that every run progresses.
     if (isDraining() || (active.passes !== undefined && permits.engine.mustLeave(active)))
       return this.#stopWith(active, () => giveBack(active.state, clock.now()))
-    // After a stall the lease may have run out and the run be far ahead elsewhere: no pass is sent without a lease.
+    // After a stall the lease may have run out, and another engine may have continued the run: no pass is sent without a lease.
     const isLapsed = clock.elapsed() - active.leasedAt >= RUN_LEASE_MS
     if (isLapsed && !(await this.#renewLease(active))) return false
     if (!(await this.#followedIsRead(active))) return false
     if (!(await isWithinBudgets(this.#deps, active, { isUnderWay: false }))) return false
-    // A pass that stored nothing is not in the state.
+    // The state does not contain a pass that stored nothing.
     active.passes = Math.max(active.passes ?? 0, active.state.lastPass) + 1
     const pass: TimedPass = {
       ...sentNow(active.state, clock.now()),
@@ -225,7 +228,10 @@ export class PassLoop {
     return decided?.next === 'pass'
   }
 
-  /** Reads the run that a cleanup run follows, once. Without it there is nothing to clean up: the run fails, and the answer is false. */
+  /**
+   * Reads the run that a cleanup run follows, once. If that run is gone there is nothing to clean up: the cleanup run fails,
+   * and this returns false.
+   */
   async #followedIsRead(active: ActiveRun): Promise<boolean> {
     const { store, settlement, clock, catalog } = this.#deps
     const { cleanupOf, namespace } = active.state.run
@@ -239,7 +245,10 @@ export class PassLoop {
     return followed !== undefined
   }
 
-  /** Whether the run was ended while the pass was under way. Then the steps that the pass carried out are stored with it, and undone. */
+  /**
+   * Whether the run was ended while the pass was under way. If so, the steps that the pass carried out are stored with it, and
+   * undone.
+   */
   async #isLate(active: ActiveRun, pass: TimedPass, outcome: Outcome | string): Promise<boolean> {
     const { late } = active
     const hasEnded = await late?.hasEnded
@@ -278,7 +287,7 @@ export class PassLoop {
       onStored: ({ opcodes }) => noteCounted(pass, opcodes),
       onTaken: () => {
         metrics.checkpointTaken()
-        // Others need no longer wait for a suspect that got ahead.
+        // Other runs no longer wait for a suspect that has progressed.
         if (!active.state.run.lastFailure?.suspicion) active.trial?.end()
       },
       onRunning: () => announcer.stepsRun(active.state, active.running?.at(-1)?.name, clock.now()),
@@ -288,7 +297,7 @@ export class PassLoop {
     })
   }
 
-  /** False when another engine has the run by now. */
+  /** False when another engine has the run. */
   async #renewLease(active: ActiveRun): Promise<boolean> {
     const { store, clock, metrics, owner } = this.#deps
     const { run } = active.state
@@ -302,7 +311,7 @@ export class PassLoop {
     return lost.length === 0
   }
 
-  /** Field by field: it is made for every commit of a pass, and a spread costs several times as much. */
+  /** Copies field by field: this runs for every commit of a pass, and a spread costs several times as much. */
   #context({ state, sent, pendingProgress }: ActiveRun, pass: TimedPass, assumptions: Assumptions): PassContext {
     const { clock, catalog, report } = this.#deps
     assumptions.now ??= clock.now()
@@ -320,7 +329,10 @@ export class PassLoop {
     }
   }
 
-  /** Cancelled from outside, lease lost, or out of time to drain. If the run is still this engine's, its state decides. */
+  /**
+   * The pass was cancelled from outside, lost its lease, or ran out of time to drain. If the run still belongs to this engine,
+   * its state decides.
+   */
   async #aborted(active: ActiveRun): Promise<boolean> {
     const { clock, settlement, isDraining } = this.#deps
     if (!(await settlement.reload(active))) return false
@@ -340,7 +352,7 @@ interface TimedPass extends SentPass {
   /** When it was sent by the monotonic clock. */
   sentElapsed: number
   number: number
-  /** Ids of steps whose spends a report of the pass has brought: a runner may repeat its reports. */
+  /** Ids of steps whose spends were in a report of the pass: a runner may repeat its reports. */
   counted?: Set<string>
 }
 
@@ -357,16 +369,16 @@ function releaseAnswer(active: ActiveRun): void {
   active.releaseAnswer = undefined
 }
 
-/** Clocks that differ by less are one clock that is corrected. */
+/** A smaller difference between clocks is a correction, not a move. */
 const MOVED_MS_MIN = 1000
 
-/** When the pass was sent. If the stored times were moved since (docs/decisions/0013-clocks.md), by the clock as it is now. */
+/** When the pass was sent; by the present clock if the stored times were moved since (docs/decisions/0013-clocks.md). */
 function sentAt({ sentAt, sentElapsed }: TimedPass, { now, elapsed }: { now: number; elapsed: number }): number {
   const moved = now - (elapsed - sentElapsed)
   return Math.abs(moved - sentAt) > MOVED_MS_MIN ? Math.floor(moved) : sentAt
 }
 
-/** A pass that is sent now: its runner knows the memo. */
+/** A pass that is being sent: its runner knows the memo. */
 function sentNow({ run, settledCount, lastStepSeq }: RunState, now: number): SentPass {
   const knowledge = {
     asOf: now,

@@ -1,4 +1,5 @@
-// Reads the reply to an invoke: an outcome of the pass, or that its runner took no part in it. Called by invoke.ts.
+// Reads the reply to an invoke. The reply is an outcome of the pass, or shows that the runner took no part in the pass. Called
+// by invoke.ts.
 
 import { ENGINE_REFUSED, RESPONSE_BYTES_MAX } from '@perdure/protocol'
 import { isConnectUrl } from '../../domain/model/connect-url.ts'
@@ -17,7 +18,7 @@ import type { InvokeReply } from '../../ports/transport.ts'
 /** The reply of a transport, or the refusal of a runner that could not verify this engine's signature. */
 export type Reply = InvokeReply | { kind: typeof ENGINE_REFUSED; message: string }
 
-/** A reply, and what it says about the pass. */
+/** A reply, and what it means for the pass. */
 export interface Judged {
   reply: Reply
   outcome: Outcome | 'refused' | 'aborted'
@@ -54,7 +55,7 @@ export function outcomeOf(
   }
 }
 
-/** The message with the address that was called. A Connect runner has none. */
+/** The message with the called address. A Connect runner has no address. */
 export function withAddress(message: string, url: string): string {
   return isConnectUrl(url) ? message : `${url}: ${message}`
 }

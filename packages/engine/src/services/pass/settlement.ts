@@ -23,7 +23,7 @@ export interface Decided {
 
 export interface SettlementDeps extends Core {
   leaseAtCreation(): LeaseAtCreation
-  /** Whether this is the run as the driver has it now, and not one it had under an earlier lease. */
+  /** Whether this is the run as the driver has it now, and not under an earlier lease. */
   isCurrent(active: ActiveRun): boolean
   merges: Pick<StreamMerges, 'add'>
   /** The state of the run may have another size now. */
@@ -38,8 +38,8 @@ export class Settlement {
   }
 
   /**
-   * Commits what `decide` returns, and what follows for the open chunks of the run's streams; undefined when the run is no longer this
-   * engine's. `ending`: the pass is over with it (domain/streams/follow).
+   * Commits the result of `decide`, and its consequences for the open chunks of the run's streams; undefined when the run no
+   * longer belongs to this engine. `ending`: the commit ends the pass (domain/streams/follow).
    */
   async settle<D extends Decided>(
     active: ActiveRun,

@@ -1,6 +1,7 @@
-// Finds the pass that ends the process of its runner among those that end with it (docs/decisions/0026-a-step-that-ends-its-process.md).
-// Counts the passes that are lost in the same moment, and admits suspects to a runner a few at a time. What a run is suspected
-// of is in the run; here is only what is under way. Called by invoke.ts and pass-loop.ts.
+// Finds the pass that ends the process of its runner among those that end with it
+// (docs/decisions/0026-a-step-that-ends-its-process.md). Counts the passes that are lost in the same moment, and admits
+// suspects to a runner a few at a time. The suspicion of a run is stored in the run; this file only knows the passes under way.
+// Called by invoke.ts and pass-loop.ts.
 
 import type { Logger } from 'pino'
 import type { Suspicion } from '../../domain/model/run.ts'
@@ -9,13 +10,13 @@ import { trialMs } from '../../domain/pass/answer/suspicion.ts'
 import type { Bus } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
 
-/** The connections of a process that ends are all lost within this time. Passes of other processes go on. */
+/** When a process ends, its connections are all lost within this time. Passes of other processes continue. */
 const SAME_MOMENT_MS = 250
-/** How long a suspect waits before it is tried again, and how much longer for each one that waits too. */
+/** How long a suspect waits before it is tried again, and the additional time for each other waiting suspect. */
 const TURN_MS_MIN = 500
 const TURN_MS_PER_WAITING = 20
 const TURN_MS_MAX = 10_000
-/** Among suspects that have spent as many tries, one that has waited for so much longer goes first. */
+/** Among suspects with the same number of spent tries, one that has waited this much longer goes first. */
 const WAITED_LONGER_MS = 10_000
 
 export interface SuspectsDeps {
@@ -23,15 +24,17 @@ export interface SuspectsDeps {
   log: Pick<Logger, 'warn'>
   /** Passes of this engine that the runner has under way. */
   underWay(runner: Runner): number
-  /** To the engines that send passes to the same runners. */
+  /** The bus to the engines that send passes to the same runners. */
   bus?: Pick<Bus, 'on' | 'publish'> | undefined
 }
 
-/** The passes of a runner that are lost in one moment. Each other engine counts for one pass, and for one suspect if it had any. */
+/**
+ * The passes of a runner that are lost in one moment. Each other engine counts as one pass, and as one suspect if it lost any.
+ */
 interface Death {
   together: number
   suspects: number
-  /** Lost passes of this engine, and the suspects among them. */
+  /** Lost passes of this engine, and how many of these are suspects. */
   own: number
   ownSuspects: number
   close(): void
@@ -46,22 +49,22 @@ export interface Trial {
 /** A suspect that is under way, here or at another engine. */
 interface UnderWay {
   atOnce: number
-  /** By the monotonic clock: from then on others need not wait for it. */
+  /** By the monotonic clock: after this time other suspects no longer wait for this one. */
   until: number
 }
 
-/** Most suspects of one runner that are remembered as under way at other engines. */
+/** Maximum suspects of one runner that are remembered as under way at other engines. */
 const REMOTE_MAX = 1000
 
 /** A suspect that was not admitted. */
 interface Waiting {
   since: number
-  /** When it is tried again. One that is not has ended, or another engine has it. */
+  /** When it is tried again. If it is not tried then, it has ended, or another engine has it. */
   until: number
   tries: number
 }
 
-/** A run whose next pass is tried apart, with what its order depends on. */
+/** A run whose next pass is tried separately, with the fields that decide its order. */
 export interface Suspect {
   id: string
   transportTries: number
@@ -70,9 +73,9 @@ export interface Suspect {
 
 export class Suspects {
   readonly #deps: SuspectsDeps
-  /** All by the key of the runner. */
+  /** By the key of the runner, as all maps here. */
   readonly #deaths = new Map<string, Death>()
-  /** Then by run. */
+  /** By the key of the runner, then by run. */
   readonly #trials = new Map<string, Map<string, UnderWay>>()
   readonly #waiting = new Map<string, Map<string, Waiting>>()
 
@@ -83,11 +86,11 @@ export class Suspects {
     bus?.on('suspect-trial', text => this.#triedElsewhere(text))
   }
 
-  /** The connection of a pass was lost. Resolves when it is known which others were lost with it. */
+  /** Records that the connection of a pass was lost. Resolves when it is known which others were lost with it. */
   async lost(runner: Runner, isSuspect: boolean): Promise<{ together: number; suspects: number }> {
     const key = runnerKey(runner)
     const { bus, underWay } = this.#deps
-    // Other engines take a moment to say what they lost.
+    // Other engines need a moment to report their losses.
     const isLast = !bus && underWay(runner) === 0
     let death = this.#deaths.get(key)
     if (!death && isLast) return { together: 1, suspects: isSuspect ? 1 : 0 }
@@ -132,7 +135,7 @@ export class Suspects {
     return count <= atOnce && !this.#isBehind(key, id, transportTries)
   }
 
-  /** The suspect is not admitted to these runners. Returns how long it waits. */
+  /** Records that the suspect is not admitted to these runners. Returns how long it waits. */
   wait(runners: Iterable<Runner>, { id, transportTries: tries }: Suspect): number {
     const now = this.#deps.clock.elapsed()
     let waitMs = TURN_MS_MIN
@@ -147,7 +150,7 @@ export class Suspects {
     return waitMs
   }
 
-  /** The suspect goes to the runner. Others wait for it until the trial ends. */
+  /** Records that the suspect goes to the runner. Others wait for it until the trial ends. */
   begin(runner: Runner, { id, suspicion }: Suspect): Trial {
     const key = runnerKey(runner)
     for (const [waitedAt, waiting] of this.#waiting) {
@@ -173,7 +176,7 @@ export class Suspects {
   #add(key: string, id: string, underWay: UnderWay): void {
     const trials = this.#trials.get(key) ?? new Map<string, UnderWay>()
     this.#trials.set(key, trials)
-    // The end of one at an engine that died does not come.
+    // The end of a suspect at a dead engine is never reported.
     for (const [other, { until }] of trials) if (until <= this.#deps.clock.elapsed()) trials.delete(other)
     trials.set(id, underWay)
   }
@@ -184,7 +187,7 @@ export class Suspects {
     if (trials?.size === 0) this.#trials.delete(key)
   }
 
-  /** Whether another suspect goes first: one that has spent fewer tries, or has waited for much longer. */
+  /** Whether another suspect goes first, because it has spent fewer tries or has waited much longer. */
   #isBehind(key: string, id: string, tries: number): boolean {
     const waiting = this.#waiting.get(key)
     if (!waiting) return false

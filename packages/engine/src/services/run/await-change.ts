@@ -1,5 +1,5 @@
-// Waits until an update may have an answer: its run answered it or ended at this engine, or it is time to look whether another engine
-// did that. Called by signals.ts.
+// Waits until an update may have an answer: its run answered it or ended at this engine, or it is time to check whether another
+// engine did that. Called by signals.ts.
 
 import type { Clock } from '../../ports/clock.ts'
 import { type Live, runKey } from '../live/live.ts'
@@ -10,14 +10,14 @@ const READ_EVERY_MS = 200
 export interface AwaitChangeDeps {
   live: Pick<Live, 'answers' | 'ends'>
   clock: Pick<Clock, 'after'>
-  /** Most callers that wait at this engine; a further one does not wait. */
+  /** Maximum callers that wait at this engine; a further caller does not wait. */
   waitersMax: number
   /** Whether other engines use the store. */
   isShared: boolean
 }
 
 export interface Waiting {
-  /** Resolves with true when it is worth reading again, with false when the time is up. */
+  /** Resolves with true when it is worth reading again, and with false when the time is up. */
   change(of: { namespace: string; updateId: string; runId: string }): Promise<boolean>
   end(): void
 }
@@ -30,7 +30,7 @@ export class AwaitChange {
     this.#deps = deps
   }
 
-  /** Undefined if the caller does not wait, or too many wait already. */
+  /** Returns undefined if the caller does not wait, or too many wait already. */
   begin(ms: number, signal: AbortSignal): Waiting | undefined {
     if (ms === 0 || signal.aborted || this.#waiting >= this.#deps.waitersMax) return undefined
     this.#waiting++
@@ -43,7 +43,7 @@ export class AwaitChange {
     }
     const cancelTimer = clock.after(ms, over)
     signal.addEventListener('abort', over)
-    // A change while the caller reads counts, too.
+    // A change during the caller's read counts too.
     let listensTo: string | undefined
     let hasChanged = false
     let stopListening = (): void => {}
@@ -59,7 +59,7 @@ export class AwaitChange {
         for (const stop of stops) stop()
       }
       listensTo = runId
-      // It was read before anybody listened.
+      // The update was read before anybody listened.
       hasChanged = true
     }
     return {

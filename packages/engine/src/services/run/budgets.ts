@@ -1,5 +1,5 @@
-// Shows budgets and sets their limits (docs/budgets.md#raise-a-limit): first the limits, with the audit entry in the same commit, then the
-// runs that wait for the budget are resumed. The caller may repeat the call. Called by the HTTP routes.
+// Shows budgets and sets their limits (docs/budgets.md#raise-a-limit): first it sets the limits, with the audit entry in the
+// same commit, then it resumes the runs that wait for the budget. The caller may repeat the call. Called by the HTTP routes.
 
 import { type BudgetLine, problemOfNames, type ShownBudget, shownBudget } from '../../domain/model/budget/budget.ts'
 import { rounded } from '../../domain/model/budget/sum.ts'
@@ -22,7 +22,7 @@ export interface ChangedBudget {
   /** The first run of the chain. */
   budgetId: string
   budget: ShownBudget
-  /** Number of runs that waited for the budget and are resumed. */
+  /** Number of runs that waited for the budget and were resumed. */
   resumed: number
 }
 
@@ -38,7 +38,7 @@ export class Budgets {
     this.#audit = new Audit(deps)
   }
 
-  /** The budget that began with the chain of the run; undefined without one. */
+  /** The budget that began with the chain of the run; undefined if the chain has none. */
   async of(run: Run): Promise<ShownBudget | undefined> {
     const own = ownBudget(run)
     return own && shownBudget(await this.#deps.store.budgets([own.id]), own.id)
@@ -98,7 +98,10 @@ export class Budgets {
     }
   }
 
-  /** Whether the run waited for the budget. A run that is beyond a limit still is paused again before its next pass. */
+  /**
+   * Resumes the run, and returns whether it waited for the budget. A run that still exceeds a limit is paused again before its
+   * next pass.
+   */
   async #resume(runId: string, budgetId: string): Promise<boolean> {
     const { store, clock, announcer } = this.#deps
     const decision = await decideAndCommit<Decision>({

@@ -15,13 +15,13 @@ import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import { decideInTurns } from '../commit/turns.ts'
 
-/** Forks in one commit: their inputs, a megabyte each at most, are in memory together. */
+/** Forks in one commit. Their inputs, each at most a megabyte, are in memory together. */
 const BULK_REPLAY_BATCH = 25
 const NOTHING: Unit = { guards: [], changes: [] }
 
 export interface BulkReplayDeps extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'ids' | 'log'> {
   audit: Audit
-  /** Most runs that one call forks. */
+  /** Maximum runs that one call forks. */
   bulkReplayLimit: number
   /** The flow control that applies to a fork of the run. */
   under(source: Run): Under
@@ -45,8 +45,8 @@ export class BulkReplay {
   }
 
   /**
-   * The audit entry is written with every batch, so that it shows how far a call got that was cut short. A run that could
-   * not be forked is counted, and does not stop the rest.
+   * The audit entry is written with every batch, so it shows how far an interrupted call got. A run that could not be forked is
+   * counted, and does not stop the rest.
    */
   async run(actor: Actor, filter: RunFilter, signal?: AbortSignal): Promise<BulkReplayReply> {
     const { store, audit, bulkReplayLimit } = this.#deps
@@ -72,7 +72,7 @@ export class BulkReplay {
     const counts: Counts = { replayed: 0, live: 0, tried: 0 }
     let now = 0
     for (const batch of batches(runIds)) {
-      // Ids begin with their time, and have to rise even if the clock is set back.
+      // Ids begin with their time, and must rise even if the clock is set back.
       now = Math.max(now, this.#deps.clock.now())
       const forks = await this.#forks(actor, batch, now)
       const before = { ...counts, tried: counts.tried + batch.length }
@@ -93,7 +93,7 @@ export class BulkReplay {
     return outcome(counts)
   }
 
-  /** A fork of each run that is still there, under ids that rise in the same order. */
+  /** A fork of each run that still exists, under ids that rise in the same order. */
   async #forks({ namespace, trace }: Actor, runIds: readonly string[], now: number): Promise<Fork[]> {
     const { store, ids, under } = this.#deps
     const sources = await Promise.all(runIds.map(id => store.in(namespace).run(id)))
@@ -106,7 +106,7 @@ export class BulkReplay {
     return forks
   }
 
-  /** Answers how many became durable: all in one commit or, when that fails, those that can be committed alone. */
+  /** Returns how many became durable: all in one commit or, when that fails, those that can be committed alone. */
   async #commitAll(forks: readonly Fork[], record: (unit: Started) => Promise<void>): Promise<Committed> {
     const { store, log } = this.#deps
     try {
@@ -127,7 +127,7 @@ export class BulkReplay {
     return committed
   }
 
-  /** Starts the forks in one commit, without those for which a singleton has a live run. */
+  /** Starts the forks in one commit, except those for which a singleton has a live run. */
   async #start(forks: readonly Fork[], commit: (unit: Started) => Promise<void>): Promise<Committed> {
     const { store, catalog, clock, announcer, under } = this.#deps
     const namespace = forks[0]?.run.namespace
@@ -156,7 +156,7 @@ function* batches(runIds: readonly string[]): Iterable<string[]> {
   for (let i = 0; i < runIds.length; i += BULK_REPLAY_BATCH) yield runIds.slice(i, i + BULK_REPLAY_BATCH)
 }
 
-/** The detail of the audit entry. A bulk replay is given one status at most, and shows it alone. */
+/** The detail of the audit entry. A bulk replay has at most one status, and shows it as a single value. */
 function detailOf(filter: RunFilter, outcome: BulkReplayReply): JsonText {
   return JSON.stringify({ filter: { ...shownFilter(filter), status: filter.status?.[0] }, ...outcome })
 }

@@ -1,6 +1,6 @@
-// Works off a slice of a bulk action: some runs, each in a commit of its own with its result. Every commit is guarded by the version of
-// the job's row, which rises with each lease, slice and stop; a slice that is repeated after a crash passes over the runs that
-// have a result. Each run is therefore acted on at most once. Called by services/event/timers.
+// Processes a slice of a bulk action: some runs, each in its own commit with its result. Every commit is guarded by the version
+// of the job's row, which rises with each lease, slice and stop; a slice that is repeated after a crash passes over the runs
+// that have a result. Each run is therefore acted on at most once. Called by services/event/timers.
 
 import {
   BULK_KEPT_MS,
@@ -25,10 +25,10 @@ import { endEntry } from './bulk.ts'
 import { auditDetail } from './bulk-audit.ts'
 import { type BulkDecision, type BulkStep, BulkSteps, type BulkStepsDeps } from './bulk-steps.ts'
 
-/** Runs of one slice, and of those under way at once. */
+/** Runs of one slice, and how many of these are under way at once. */
 const SLICE = 50
 const IN_FLIGHT = 8
-/** How long a slice looks for its runs, if few match: far shorter than the lease of the job's row. */
+/** How long a slice looks for its runs if few match: far shorter than the lease of the job's row. */
 const SEARCH_MS = 2000
 
 export interface BulkSliceDeps extends BulkStepsDeps, AuditDeps, Pick<Core, 'announcer'> {
@@ -41,7 +41,7 @@ class JobLost extends Error {}
 
 interface Slice {
   runIds: string[]
-  /** The job's position behind the slice; absent: the slice is the last. */
+  /** The job's position after the slice; absent: this is the last slice. */
   next?: Pick<BulkJob, 'after' | 'at'>
 }
 
@@ -56,13 +56,13 @@ export class BulkSlices {
     this.#audit = new Audit(deps)
   }
 
-  /** Works off the next slice of a job whose row the timers lane has claimed. */
+  /** Processes the next slice of a job whose row the timers lane has claimed. */
   async work(row: FlowRow): Promise<void> {
     const job = bulkJob(row)
     if (job.status !== 'running') return
     const { store } = this.#deps
     const given = bulkInput(await store.flowRow(inputRowId(job)))
-    // A stop has removed the ids meanwhile.
+    // A stop has removed the ids in the meantime.
     if (!job.filter && !given.ids) return
     try {
       const slice = await this.#next(job, given)
@@ -84,7 +84,7 @@ export class BulkSlices {
     const position = job.after === undefined ? {} : { after: { id: job.after } }
     const list = { ...filterOf(job, given), dir: orderOf(job.action), limit: SLICE, ...position }
     const { runs, lookedTo } = await this.#inTime(enough => reads.partOfRuns(list, { enough }))
-    // Where few runs match, the job moves by those that were looked at.
+    // Where few runs match, the job moves past the runs that were looked at.
     const last = runs.length === SLICE ? runs.at(-1) : lookedTo
     // The job's own forks of its first millisecond match its filter too.
     const sources = runs.filter(run => run.createdAt >= job.createdAt).flatMap(({ replayOf }) => replayOf ?? [])
@@ -94,7 +94,7 @@ export class BulkSlices {
     return { runIds, ...(last && { next: { after: last.id } }) }
   }
 
-  /** Lets a search answer what it has found when its time is over. */
+  /** Makes a search return what it has found when its time is over. */
   async #inTime<T>(search: (enough: AbortSignal) => Promise<T>): Promise<T> {
     const { clock, bulkSearchMs = SEARCH_MS } = this.#deps
     const enough = new AbortController()
@@ -106,7 +106,7 @@ export class BulkSlices {
     }
   }
 
-  /** The runs that an engine that died has not reached in this slice. */
+  /** The runs of this slice that a dead engine has not reached. */
   async #withoutResult(job: BulkJob, runIds: string[]): Promise<string[]> {
     const results = await this.#deps.store.in(job.namespace).bulkResults(job.id, { runIds, limit: runIds.length })
     const known = new Set(results.map(({ runId }) => runId))
@@ -168,7 +168,7 @@ export class BulkSlices {
     announcer.announce(decided.changes)
   }
 
-  /** Moves the job behind the slice, or ends it, with its counts in the audit log. */
+  /** Moves the job past the slice, or ends it, with its counts in the audit log. */
   async #conclude(row: FlowRow, job: BulkJob, { next }: Slice): Promise<void> {
     const { store, announcer, clock } = this.#deps
     const now = clock.now()

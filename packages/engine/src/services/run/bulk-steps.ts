@@ -28,10 +28,10 @@ export interface BulkDecision extends Unit {
   questions?: readonly Question[]
 }
 
-/** A decision about one run, that is made again after a lost race. */
+/** A decision about one run, which is made again after a lost race. */
 export interface BulkStep {
   decide(assumptions: Assumptions): BulkDecision
-  /** Reads what the decision rests on again. */
+  /** Reads again the rows that the decision rests on. */
   reload?(): Promise<void>
   newRunId?: string
   /** Called when the decision is durable. */
@@ -107,7 +107,7 @@ async function onState(
 ): Promise<BulkStep> {
   const { afterwards } = action
   let state = await load(deps, job, runId)
-  // The run may have moved since the slice found it.
+  // The run may have changed since the slice found it.
   const decide = (): Unit => {
     if (isStillMatched(job.filter ?? {}, state.run)) return action.decide(state)
     throw new EngineError('conflict', `Run ${shownRunId(runId)} no longer matches the filter.`)
@@ -118,7 +118,7 @@ async function onState(
   return { decide, reload, ...(afterwards && { afterwards }) }
 }
 
-/** The source is finished and never changes: only a singleton of its workflow adds guards. */
+/** The source is finished and never changes, so only a singleton of its workflow adds guards. */
 function forked(deps: BulkStepsDeps, fork: Fork): BulkStep {
   const { run } = fork
   const decide = (assumptions: Assumptions) => {
@@ -139,7 +139,7 @@ function noRun(runId: string): EngineError {
   return new EngineError('not_found', `There is no run ${shownRunId(runId)}.`)
 }
 
-/** A fork is under its workflow's flow control as it is now. */
+/** A fork is under its workflow's present flow control. */
 function underOf({ catalog, report }: BulkStepsDeps, { namespace, app, workflow }: Run): Under {
   return { workflow: catalog.view(namespace).workflow(app, workflow), report }
 }

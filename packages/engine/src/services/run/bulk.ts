@@ -1,5 +1,5 @@
-// Bulk actions (docs/http-api/many-runs-at-once.md#post-bulk): counts what one would do, starts a job, stops it, and reads it. The timers lane hands the
-// job's slices to bulk-slice. Called by the HTTP routes.
+// Bulk actions (docs/http-api/many-runs-at-once.md#post-bulk): counts the effects of one, starts a job, stops it, and reads it.
+// The timers lane passes the job's slices to bulk-slice. Called by the HTTP routes.
 
 import {
   type BulkAction,
@@ -32,7 +32,7 @@ import { auditDetail } from './bulk-audit.ts'
 /** Runs of a page that a count or a slice reads. */
 const PAGE = 200
 const SAMPLE_MAX = 20
-/** How long the count of a new job may take. Without it the job begins all the same. */
+/** How long the count of a new job may take. The job begins even without the count. */
 const FOUND_MS_MAX = 2000
 
 export interface BulkDeps extends Pick<Core, 'store' | 'announcer' | 'clock' | 'ids' | 'log'> {
@@ -40,7 +40,7 @@ export interface BulkDeps extends Pick<Core, 'store' | 'announcer' | 'clock' | '
   assertActive(namespace: string): void
 }
 
-/** A bulk action as it was asked for: with a filter or with ids. */
+/** A bulk action as the caller requested it: with a filter or with ids. */
 export interface BulkRequest extends BulkInput, Pick<BulkJob, 'skipsCleanup'> {
   action: BulkAction
   filter?: RunFilter
@@ -50,7 +50,7 @@ export interface BulkPreview {
   matched: number
   eligible: number
   skipped: number
-  /** Eligible runs with a fork. Absent: the action makes none. */
+  /** Eligible runs with a fork. Absent: the action makes no forks. */
   replayed?: number
   sample: RunView[]
 }
@@ -114,7 +114,7 @@ export class Bulk {
     }
   }
 
-  /** Counts what a job would do now. The signal gives it up. */
+  /** Counts what a job would do now. The signal aborts the count. */
   async preview(namespace: string, request: BulkRequest, signal: AbortSignal): Promise<BulkPreview> {
     const { action, ids } = request
     const reads = this.#deps.store.in(namespace)
@@ -123,7 +123,7 @@ export class Bulk {
     const counts = await reads.statusCounts(filter, signal)
     const matched = sumOf(counts)
     const allowed = ELIGIBLE[action].reduce((sum, status) => sum + counts[status], 0)
-    // The statuses say nothing of the step that failed: all those runs are looked at.
+    // Statuses do not show which step failed: all those runs must be looked at.
     const isCounted = action !== 'retry-failed-step'
     const count = isCounted ? Math.min(allowed, SAMPLE_MAX) : allowed
     const found = { ...filter, status: eligibleStatuses(action, filter) }
@@ -139,7 +139,7 @@ export class Bulk {
     return countsOf(action, { matched, eligible, replayed, sample })
   }
 
-  /** How many of the runs that the job has made have each status; undefined for an action that makes none. */
+  /** How many of the job's new runs have each status; undefined for an action that makes no runs. */
   async newRuns({ namespace, id, action }: BulkView): Promise<RunCounts | undefined> {
     return forks(action) ? this.#deps.store.in(namespace).statusCounts({ bulkId: id }) : undefined
   }
@@ -154,7 +154,7 @@ export class Bulk {
     return { rows, jobs: await Promise.all(rows.map(row => this.#view(bulkJob(row)))) }
   }
 
-  /** The runs that the job has not reached stay as they are. A job that has ended stays as it is. */
+  /** Stops the job: runs that it has not reached stay unchanged. Does nothing if the job has ended. */
   async stop(actor: Actor, bulkId: string): Promise<BulkView> {
     const { store, clock, announcer, log } = this.#deps
     const { namespace } = actor
@@ -179,7 +179,7 @@ export class Bulk {
     const view = await this.#view(bulkJob(stopped?.row ?? row))
     if (!stopped) return view
     announcer.announce(stopped.changes)
-    // The row's version has risen, so no slice adds a result any more.
+    // The row's version has risen, so no slice can add a result any more.
     await this.#audit
       .record({ guards: [], changes: [] }, { ...endEntry(view), detail: auditDetail(view) })
       .catch(err => log.error({ err, bulkId }, 'the counts of a stopped job were not recorded'))
@@ -228,7 +228,7 @@ async function forkedOf(reads: Reads, runs: readonly RunView[]): Promise<number>
   return forked
 }
 
-/** The runs of the ids, of which each is given once. */
+/** The runs with these ids; each id occurs once. */
 async function runsNamed(reads: Reads, ids: readonly string[]): Promise<RunView[]> {
   const runs: RunView[] = []
   for (let at = 0; at < ids.length; at += PAGE) {

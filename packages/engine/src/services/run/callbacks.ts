@@ -1,5 +1,5 @@
 // Posts to the callbacks of runs (docs/steps.md#callbacks): each settles the step that waits for it, once, or is kept until the
-// step asks. Called by http/routes/event/callbacks.ts.
+// step begins to wait. Called by http/routes/event/callbacks.ts.
 
 import { earlyCallbacks, earlyCallbacksId, keepCallback } from '../../domain/arrival/callback/early-callbacks.ts'
 import type { Guard, Unit } from '../../domain/model/change.ts'
@@ -13,7 +13,7 @@ import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import type { CallbackName, CallbackTokens } from '../support/callback-tokens.ts'
 
-/** Posts to one callback in a second, at each engine. */
+/** Maximum posts to one callback in a second, at each engine. */
 const POSTS_PER_SECOND_MAX = 10
 
 export interface CallbacksDeps extends Pick<Core, 'store' | 'announcer' | 'clock'> {
@@ -32,8 +32,8 @@ export class Callbacks {
 
   /**
    * Resolves when the post is durable. A paused run and a suspended namespace take it too.
-   * @throws EngineError `not_found` for a token that is not valid, `rate_limited`, `callback_used`, `gone` when the step has timed
-   * out or the run has ended, `conflict` when the run keeps too many callbacks that it does not wait for yet.
+   * @throws EngineError `not_found` for a token that is not valid, `rate_limited`, `callback_used`, `gone` when the step has
+   * timed out or the run has ended, `conflict` when the run has too many callbacks that it does not wait for yet.
    */
   async post(token: string, data: JsonText): Promise<void> {
     const { store, announcer, callbackTokens } = this.#deps

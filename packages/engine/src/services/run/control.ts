@@ -1,5 +1,5 @@
-// Control actions on runs (docs/http-api/run-control.md#run-control), each with its audit entry in the same commit. Called by the HTTP
-// routes.
+// Control actions on runs (docs/http-api/run-control.md#run-control), each with its audit entry in the same commit. Called by
+// the HTTP routes.
 
 import type { BulkReplayReply } from '@perdure/protocol'
 import { type SingletonClaim, startAlone } from '../../domain/arrival/singleton.ts'
@@ -21,7 +21,7 @@ import { BulkReplay } from './bulk-replay.ts'
 
 export interface ControlDeps
   extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'ids' | 'log' | 'report'> {
-  /** Most runs that one bulk replay forks. */
+  /** Maximum runs that one bulk replay forks. */
   bulkReplayLimit: number
   /** Throws `namespace_suspended`: no run is started in a suspended namespace. */
   assertActive(namespace: string): void
@@ -42,7 +42,7 @@ export class Control {
     this.#bulk = new BulkReplay({ ...deps, audit: this.#audit, under: run => this.#under(run) })
   }
 
-  /** The audit entry says so if no cleanup is to follow. */
+  /** Cancels the run. The audit entry shows if no cleanup follows. */
   async cancel(actor: Actor, runId: string, { skipsCleanup }: { skipsCleanup: boolean }): Promise<RunView> {
     const { clock, catalog, interrupt } = this.#deps
     const detail = skipsCleanup ? { detail: JSON.stringify({ cleanup: false }) } : {}
@@ -90,13 +90,13 @@ export class Control {
     return this.#fork(actor, fork, { action: 'retry_from_step', runId, newRunId: id, detail })
   }
 
-  /** The signal gives up the count of the matching runs; from the first fork on it has no effect. */
+  /** Forks the matching runs. The signal aborts the count of these; after the first fork it has no effect. */
   async bulkReplay(actor: Actor, filter: RunFilter, signal?: AbortSignal): Promise<BulkReplayReply> {
     this.#deps.assertActive(actor.namespace)
     return this.#bulk.run(actor, filter, signal)
   }
 
-  /** Decides on the run, again when it loses a race, and commits with the audit entry. */
+  /** Decides on the run, again after a lost race, and commits with the audit entry. */
   async #act(
     actor: Actor,
     act: Act & { runId: string },
@@ -121,7 +121,7 @@ export class Control {
     return this.#view(actor, decision?.run ?? state.run)
   }
 
-  /** The source is finished and never changes: only a singleton of its workflow adds guards. */
+  /** The source is finished and never changes, so only a singleton of its workflow adds guards. */
   async #fork(actor: Actor, fork: Fork, act: Act): Promise<RunView> {
     const { store, catalog, clock, announcer } = this.#deps
     const { namespace } = actor
@@ -152,14 +152,14 @@ export class Control {
     return RunState.loaded(loaded)
   }
 
-  /** The run as the action left it, even if it has gone on since. */
+  /** The run as the action left it, even if it has changed since. */
   async #view(actor: Actor, run: Run): Promise<RunView> {
     const view = await this.#deps.store.in(actor.namespace).run(run.id)
     invariant(view, `run ${run.id} exists`)
     return { ...run, currentStepName: view.currentStepName }
   }
 
-  /** A fork is under its workflow's flow control as it is now. */
+  /** A fork is under its workflow's present flow control. */
   #under({ namespace, app, workflow }: Run): Under {
     const { catalog, report } = this.#deps
     return { workflow: catalog.view(namespace).workflow(app, workflow), report }

@@ -21,7 +21,7 @@ export class Erasure {
     this.#audit = new Audit(deps)
   }
 
-  /** @throws EngineError `not_found`, `run_not_finished`, or `conflict` while a run cleans up after it. */
+  /** @throws EngineError `not_found`, `run_not_finished`, or `conflict` while a cleanup run of it has not ended. */
   async erase(actor: Actor, runId: string): Promise<void> {
     const { store, announcer } = this.#deps
     const erased = await decideAndCommit<Unit>({
@@ -49,9 +49,9 @@ export class Erasure {
       const message = `Run ${cleanupRunId} is still cleaning up after run ${shownRunId(runId)}: wait for it to end.`
       throw new EngineError('conflict', message, { details: { cleanupRunId } })
     }
-    // A fork, and the run after a failure, name the event of their source in their trigger.
+    // A fork, and a run that follows a failure, name the event of their source in their trigger.
     const named = [...new Set([...(trigger.id === undefined ? [] : [trigger.id]), ...buffered])]
-    // A run that continues another has data of its own, and nothing of the event.
+    // A run that continues another has its own data, and nothing of the event.
     const events = continuedFrom === undefined ? named : []
     // The event of its end has its result.
     const eventIds = [...events, endedEventId(run)]

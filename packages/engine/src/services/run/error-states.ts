@@ -1,4 +1,5 @@
-// Sets the states of error groups: resolved, ignored, or open again (docs/errors.md#states-of-error-groups). Called by the HTTP routes.
+// Sets the states of error groups: resolved, ignored, or open again (docs/errors.md#states-of-error-groups). Called by the HTTP
+// routes.
 
 import type { ErrorStateChange } from '@perdure/protocol'
 import type { Unit } from '../../domain/model/change.ts'
@@ -8,7 +9,7 @@ import { isFingerprint } from '../../domain/view/errors/error-fingerprint.ts'
 import { type Act, type Actor, Audit, type AuditDeps } from '../commit/audit.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 
-/** Resolved and ignored groups of a namespace. */
+/** Maximum resolved and ignored groups of a namespace. */
 export const ERROR_STATES_MAX = 5000
 
 const ACTIONS = {
@@ -27,8 +28,9 @@ export class ErrorStates {
   }
 
   /**
-   * Sets the state of the group. The answer is what is stored of it: nothing for an open group.
-   * @throws EngineError `not_found` if no stored run failed with the fingerprint; `conflict` if the namespace has too many states.
+   * Sets the state of the group. Returns the stored state: undefined for an open group.
+   * @throws EngineError `not_found` if no stored run failed with the fingerprint; `conflict` if the namespace has too many
+   * states.
    */
   async set(
     actor: Actor,

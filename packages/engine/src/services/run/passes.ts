@@ -17,7 +17,7 @@ export class Passes {
     this.#deps = deps
   }
 
-  /** The first passes with a higher number than `after`, and whether there are more; undefined without the run. */
+  /** The first passes with a number greater than `after`, and whether there are more; undefined if there is no such run. */
   async list(
     at: { namespace: string; runId: string },
     query: { after: number; limit: number },

@@ -1,6 +1,6 @@
 // Waits for the ends of runs, for callers that want a result in one request (docs/events.md#wait-for-the-result). A run that
-// ends on this engine wakes its waiters with what the commit holds, without a read. Ends on other engines of the same store
-// are looked for together. Called by the routes of results and events.
+// ends on this engine wakes its waiters with the content of the commit, without a read. Ends on other engines of the same store
+// are found by joint reads. Called by the routes of results and events.
 
 import { TERMINAL_STATUSES } from '@perdure/protocol'
 import { TransientMap } from '../../base/transient-map.ts'
@@ -14,14 +14,14 @@ import { type Live, type RunEnd, runKey } from '../live/live.ts'
 const READ_EVERY_MS = 200
 /** Runs in one such read. */
 const READ_MAX = 200
-/** How often a read looks again for the newest run of a chain whose runs end faster than it reads them. */
+/** How often a read searches again for the newest run of a chain whose runs end faster than they are read. */
 const REREAD_MAX = 10
 
 export interface RunResultsDeps {
   store: Pick<Store, 'in'>
   live: Pick<Live, 'ends'>
   clock: Pick<Clock, 'after'>
-  /** Most callers that wait at this engine; a further one does not wait. */
+  /** Maximum callers that wait at this engine; a further caller does not wait. */
   waitersMax: number
   /** Whether other engines use the store. */
   isShared: boolean
@@ -63,12 +63,12 @@ export class RunResults {
   }
 
   /**
-   * The run when it has ended, or as it is when the time is up; undefined if there is none. A run that continued is followed to the
-   * newest run of its chain. Does not wait when too many callers do already.
+   * Returns the run when it has ended, or in its present state when the time is up; undefined if there is none. A run that
+   * continued is followed to the newest run of its chain. Does not wait when too many callers already do.
    */
   async read(namespace: string, runId: string, options: WaitOptions): Promise<RunEnd | undefined> {
     const reads = this.#deps.store.in(namespace)
-    // Before the read: an end between both would be missed otherwise.
+    // Begins to wait before the read: an end between both would be missed otherwise.
     const wait = this.#wait(namespace, runId, options)
     try {
       let now: RunView | undefined = await reads.run(runId)
@@ -86,8 +86,8 @@ export class RunResults {
   }
 
   /**
-   * The end of a run that was created a moment ago; undefined if it does not end in time, or when too many callers wait. To be
-   * called before anything else happens to the run: before the event loop turns.
+   * The end of a run that was created a moment ago; undefined if it does not end in time, or when too many callers wait. Must
+   * be called before anything else happens to the run: before the event loop turns.
    */
   async ofNew(namespace: string, runId: string, options: WaitOptions): Promise<RunEnd | undefined> {
     return this.#wait(namespace, runId, options)?.ended
@@ -134,7 +134,7 @@ export class RunResults {
     this.#cancelRead = this.#deps.clock.after(READ_EVERY_MS, () => void this.#readElsewhere())
   }
 
-  /** Looks whether other engines have ended runs of waiters. */
+  /** Reads whether other engines have ended runs of waiters. */
   async #readElsewhere(): Promise<void> {
     const byNamespace = new Map<string, Waiter[]>()
     for (const waiter of this.#waiters.values()) {
@@ -145,7 +145,7 @@ export class RunResults {
     }
     for (const [namespace, waiters] of byNamespace) {
       const reads = this.#deps.store.in(namespace)
-      // A read that fails is made up for by the next.
+      // A failed read does no harm, because the next one covers it.
       for (let from = 0; from < waiters.length; from += READ_MAX)
         await endWaiters(reads, waiters.slice(from, from + READ_MAX)).catch(() => {})
     }
@@ -159,7 +159,7 @@ async function newestOf(reads: Pick<Reads, 'run' | 'newestOfChain'>, runId: stri
   return run?.continuedAs === undefined ? run : reads.newestOfChain(run.chainId ?? run.id)
 }
 
-/** Wakes those of the waiters whose runs have ended. The others follow their chains. */
+/** Wakes the waiters whose runs have ended. The others follow their chains. */
 async function endWaiters(
   reads: Pick<Reads, 'runs' | 'run' | 'newestOfChain'>,
   waiters: readonly Waiter[],

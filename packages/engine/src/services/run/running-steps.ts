@@ -1,5 +1,5 @@
-// Which steps of runs are running now. The engine that drives a run knows it from the run's runner; any other engine asks that
-// one over the bus, and answers without it if no answer comes in time. Called by reads of runs and steps.
+// The steps of runs that are running now. The engine that drives a run knows this from the run's runner. Any other engine asks
+// that engine over the bus, and answers without it if no answer comes in time. Called by reads of runs and steps.
 
 import type { Run } from '../../domain/model/run.ts'
 import type { RunningStep } from '../../domain/view/running-step.ts'
@@ -14,9 +14,9 @@ const TOPICS = {
   answer: 'runningStepsAnswer',
 } as const
 
-/** A read does not wait longer for another engine. */
+/** Maximum time that a read waits for another engine. */
 const ANSWER_MS_MAX = 250
-/** Most questions of this engine that wait. */
+/** Maximum questions of this engine that wait. */
 const ASKED_MAX = 1000
 
 export interface RunningStepsDeps {
@@ -60,7 +60,7 @@ export class RunningSteps {
     return this.#deps.here(runId)
   }
 
-  /** By run id, of those that have any. */
+  /** The running steps by run id, of the runs that have any. */
   async of(runs: readonly AskedRun[]): Promise<ReadonlyMap<string, readonly RunningStep[]>> {
     const { owner } = this.#deps
     const running = runs.filter(({ status }) => status === 'running')

@@ -1,5 +1,5 @@
-// Signals and updates of runs (docs/signals.md): events of the log that are for one run. Each is taken in on the fence of the newest run
-// of the chain, so the run has either not ended or refuses it. Called by the HTTP routes.
+// Signals and updates of runs (docs/signals.md): events of the log that are for one run. Each is accepted under the fence of
+// the newest run of the chain: either the run has not ended, or the message is refused. Called by the HTTP routes.
 
 import { EngineError, StaleError } from '../../domain/model/errors.ts'
 import type { UpdateAnswer } from '../../domain/model/event.ts'
@@ -21,7 +21,7 @@ export interface SentSignal {
   trace?: Traceparent | undefined
 }
 
-/** `isRepeat`: one with the same dedupe id came before, and this is its id. */
+/** `isRepeat`: an earlier one had the same dedupe id, and this is its id. */
 export interface TakenSignal {
   eventId: string
   woke: number
@@ -34,7 +34,7 @@ export interface SignalsDeps {
   awaitChange: AwaitChange
 }
 
-/** Lost races in a row before giving up: a run changes once a pass. */
+/** Maximum lost races in a row before giving up: a run changes about once a pass. */
 const RACES_MAX = 1000
 /** How often an update that moves from run to run is read again. */
 const REREAD_MAX = 10
@@ -47,8 +47,9 @@ export class Signals {
   }
 
   /**
-   * Resolves when the signal is durable. A chain is followed to its newest run; a paused run and a suspended namespace take it too.
-   * @throws EngineError `not_found`, `run_ended`, or `conflict` when the run has got as many as it may.
+   * Resolves when the signal is durable. A chain is followed to its newest run; a paused run and a suspended namespace accept
+   * it too.
+   * @throws EngineError `not_found`, `run_ended`, or `conflict` when the run has the maximum number.
    */
   async send(
     namespace: string,
@@ -81,7 +82,7 @@ export class Signals {
 
   /**
    * The answer to an update; undefined when there is none in time.
-   * @throws EngineError `not_found`, or `run_ended` when there can be none any more.
+   * @throws EngineError `not_found`, or `run_ended` when there can be no answer any more.
    */
   async answer(
     namespace: string,
@@ -113,7 +114,7 @@ export class Signals {
       if (!(await this.#isOfChain(namespace, runId, run ?? { id: update.runId }))) throw noUpdate()
       if (update.answer) return { answer: update.answer }
       if (run && !isTerminal(run.status)) return { updateId, runId: run.id }
-      // The end of the run may have passed it on since it was read.
+      // The end of the run may have passed the update on since it was read.
       const again = await reads.event(updateId)
       if (again?.answer) return { answer: again.answer }
       if (again?.runId === update.runId || rereads === REREAD_MAX)
@@ -121,7 +122,7 @@ export class Signals {
     }
   }
 
-  /** Whether the run is that of the path, or one of its chain. */
+  /** Whether the run is the one in the path, or a run of its chain. */
   async #isOfChain(namespace: string, runId: string, run: Pick<RunView, 'id' | 'chainId'>): Promise<boolean> {
     const first = run.chainId ?? run.id
     if (run.id === runId || first === runId) return true

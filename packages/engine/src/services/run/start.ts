@@ -1,5 +1,5 @@
-// Starts runs of a workflow directly, without an event (docs/concepts.md#start-a-workflow-directly). With an id of the caller's a
-// repeat starts nothing and answers the first run. Called by the HTTP routes.
+// Starts runs of a workflow directly, without an event (docs/concepts.md#start-a-workflow-directly). If the caller gives an id,
+// a repeat starts nothing and returns the first run. Called by the HTTP routes.
 
 import { claimKey, keyTaken } from '../../domain/arrival/live/start-key.ts'
 import { startAlone } from '../../domain/arrival/singleton.ts'
@@ -29,7 +29,7 @@ export interface StartRequest {
   app: string
   name: string
   input?: JsonText
-  /** The id that the run is to have. */
+  /** The id for the new run. */
   runId?: string
   attributes?: Attributes
   startKey?: StartKey
@@ -37,14 +37,14 @@ export interface StartRequest {
 
 export interface Started {
   run: RunView
-  /** The run has been there already, by its id or its key, and nothing was started. */
+  /** The run existed already, by its id or its key, and nothing was started. */
   isRepeat: boolean
 }
 
 /** The effect that a start would have now. */
 export interface StartPreview {
   workflow: Workflow
-  /** The run that has the id already, or that is live and has the key. */
+  /** The run that already has the id, or the live run with the key. */
   run: RunView | undefined
   policies: StartPolicies
   /** The live run for which a singleton, or the key, would refuse the start. */
@@ -62,12 +62,12 @@ interface Decided extends Unit {
   questions: Question[]
 }
 
-/** The run of a request that carries the id or the key already is answered instead of a new one. */
+/** The new run, or that the id is taken, or the live run that has the key or the singleton. */
 type Created = RunView | 'id taken' | { liveRunId: string }
 
 export class Starts {
   readonly #deps: StartsDeps
-  /** Starts that cancel the live run with their key take turns: each would make the others of this engine decide again. */
+  /** Starts that cancel the live run with their key take turns: each would make the others on this engine decide again. */
   readonly #keys = new KeyMutex()
 
   constructor(deps: StartsDeps) {
@@ -75,19 +75,20 @@ export class Starts {
   }
 
   /**
-   * @throws EngineError `invalid_request` for input that the workflow's schema refuses, `not_found`, `conflict` for an id that another workflow's run or an erased run has, `namespace_suspended`,
-   * `already_running` for a singleton or a key.
+   * @throws EngineError `invalid_request` for input that the workflow's schema refuses, `not_found`, `conflict` for an id that
+   * another workflow's run or an erased run has, `namespace_suspended`, `already_running` for a singleton or a key.
    */
   async start(actor: Actor, wanted: StartRequest): Promise<Started> {
     const { namespace } = actor
     validateInput(await this.#workflow(namespace, wanted), wanted.input)
-    // The guard of the creation finds a run that was given the id. It is looked for first if an engine may have made it, or before a key.
+    // The guard of the creation finds a run whose id a caller gave. The id is looked up first if an engine may have made it, or
+    // if there is a key.
     const isLookedUp = wanted.startKey !== undefined || hasEngineForm(wanted.runId)
     const earlier = isLookedUp ? await this.#earlier(namespace, wanted) : undefined
     if (earlier) return { run: earlier, isRepeat: true }
     for (;;) {
       const created = await this.#create(actor, wanted).catch(async (error: unknown) => {
-        // The live run of a singleton, or with the key, may be the one that has the id.
+        // The live run of the singleton or the key may be the one with this id.
         if (!isAlreadyRunning(error) || !(await this.#earlier(namespace, wanted))) throw error
         return 'id taken' as const
       })
@@ -96,7 +97,7 @@ export class Starts {
         (await this.#earlier(namespace, wanted)) ??
         (created === 'id taken' ? undefined : await this.#live(namespace, created))
       invariant(first || created !== 'id taken', 'another start took the id')
-      // A live run that is gone has ended and was erased since: the key is free.
+      // If the live run is gone, it has ended and was erased since: the key is free.
       if (first) return { run: first, isRepeat: true }
     }
   }
@@ -105,7 +106,7 @@ export class Starts {
     return this.#deps.store.in(namespace).run(liveRunId)
   }
 
-  /** Decides as `start`, and stores nothing. */
+  /** Decides like `start`, and stores nothing. */
   async preview({ namespace }: Actor, wanted: StartRequest): Promise<StartPreview> {
     const workflow = await this.#workflow(namespace, wanted)
     validateInput(workflow, wanted.input)
@@ -121,7 +122,7 @@ export class Starts {
     return { workflow, run, policies, liveRunId }
   }
 
-  /** The live run for which a singleton would refuse the start, which cancels the run `cancelled`. */
+  /** The live run for which a singleton would refuse the start, if the start cancels the run `cancelled`. */
   async #liveRunId(workflow: Workflow, { singleton }: StartPolicies, cancelled?: string): Promise<string | undefined> {
     if (!singleton || singleton.mode === 'cancel' || singleton.key === undefined) return undefined
     const type = singleton.mode === 'deliver' ? 'unended' : 'live'
@@ -147,7 +148,7 @@ export class Starts {
     return workflow
   }
 
-  /** The run that has the id. */
+  /** The existing run with the id. */
   async #earlier(namespace: string, { app, name, runId }: StartRequest): Promise<RunView | undefined> {
     if (runId === undefined) return undefined
     const reads = this.#deps.store.in(namespace)
@@ -212,7 +213,7 @@ export class Starts {
       if (!decided) return held
       announcer.announce(decided.changes)
       const { run } = decided
-      // As it was created: its first pass may change it at any moment.
+      // The run as it was created: its first pass may change it at any moment.
       const created = { ...run }
       creation.start()
       return created

@@ -1,4 +1,4 @@
-// Adds the steps that run now to a page of stored steps (docs/http-api/runs.md#get-runsidsteps). Called by run-steps.ts.
+// Adds the running steps to a page of stored steps (docs/http-api/runs.md#get-runsidsteps). Called by run-steps.ts.
 
 import { isSettled, type Step } from '../../domain/model/step.ts'
 import { asStep, type RunningStep } from '../../domain/view/running-step.ts'
@@ -27,7 +27,10 @@ interface Page {
   running: readonly RunningStep[]
 }
 
-/** The page with stored steps that run again as they are now, and, on the last page, those that nothing is stored of. */
+/**
+ * The page, with the present state of stored steps that run again, and, on the last page, running steps of which nothing is
+ * stored.
+ */
 export async function withRunning(reads: Pick<Reads, 'step'>, page: Page): Promise<Step[]> {
   const { runId, steps, isMore, query, running } = page
   const wanted = query.status === undefined || query.status.includes('running')
@@ -43,7 +46,7 @@ export async function withRunning(reads: Pick<Reads, 'step'>, page: Page): Promi
   for (const one of byId.values()) {
     if (one.index <= (query.after ?? -1) || (q !== undefined && !one.name.toLowerCase().includes(q))) continue
     const stored = (await reads.step(runId, one.id))?.step
-    // A stored step that only the status left out is on the page; one of another page is there.
+    // Only a stored step that the filter for the status left out belongs here; any other is on this page or another one.
     if (stored && (isSettled(stored.status) || query.status === undefined)) continue
     shown.push(asStep(one, { runId, stored }))
   }

@@ -12,7 +12,7 @@ export class Trees {
     this.#store = store
   }
 
-  /** The run with everything that it led to; undefined when the namespace has no such run. */
+  /** The run with everything that it caused; undefined when the namespace has no such run. */
   async ofRun(namespace: string, runId: string): Promise<TreeDraft | undefined> {
     const reads = this.#store.in(namespace)
     const run = await reads.runOfTree(runId)
@@ -35,7 +35,7 @@ async function grown(reads: Reads, tree: TreeDraft): Promise<TreeDraft> {
     const level = tree.nodes.slice(from)
     from = tree.nodes.length
     const idsOf = (type: 'run' | 'event') => level.filter(node => node.type === type).map(({ id }) => id)
-    // At a bound, one relative more shows whether the tree is cut.
+    // At the maximum depth, one further relative shows whether the tree is cut.
     const limit = depth === TREE_DEPTH_MAX ? 1 : tree.room + 1
     const { runs, events } = await reads.relatives({ runIds: idsOf('run'), eventIds: idsOf('event') }, limit)
     if (depth === TREE_DEPTH_MAX) {

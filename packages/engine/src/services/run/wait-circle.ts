@@ -1,4 +1,4 @@
-// Looks for a circle of waits that leads from a run back to itself: over steps that wait for runs, and over children. Called by why.ts.
+// Looks for a circle of waits from a run back to itself, over steps that wait for runs and over children. Called by why.ts.
 
 import { isTerminal, type Run } from '../../domain/model/run.ts'
 import type { Step } from '../../domain/model/step.ts'
@@ -6,7 +6,7 @@ import { shownRunId } from '../../domain/text/ids.ts'
 import type { WaitCircle } from '../../domain/why/circle.ts'
 import type { Reads } from '../../ports/store-reads.ts'
 
-/** Runs that are read for one answer, the nearest first. */
+/** Maximum runs that are read for one answer, the nearest first. */
 const RUNS_READ_MAX = 50
 
 /** A run that is waited for, and how the wait leads there. */

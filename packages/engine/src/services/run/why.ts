@@ -1,5 +1,5 @@
-// Gathers why a run is where it is (`GET /runs/{id}/why`): its row and steps, the runners of its app, and what
-// only this engine knows of a pass under way.
+// Gathers why a run is in its present state (`GET /runs/{id}/why`): its row and steps, the runners of its app, and what only
+// this engine knows about a pass under way.
 
 import type { RunExplanation } from '@perdure/protocol'
 import { EventSubject } from '../../domain/expressions/event-subject.ts'
@@ -46,7 +46,7 @@ export class RunWhy {
     this.#deps = deps
   }
 
-  /** Why the run is where it is; undefined when the namespace has no such run. */
+  /** Why the run is in its present state; undefined when the namespace has no such run. */
   async of(namespace: string, runId: string): Promise<RunExplanation | undefined> {
     const reads = this.#deps.store.in(namespace)
     const [run, moved, steps] = await Promise.all([
@@ -59,7 +59,7 @@ export class RunWhy {
     const isHeld = run.status === 'queued' && (run.waitsForSlot ?? run.startQueue) !== undefined
     return runWhy({
       run,
-      // The frame is read beside the run and may be of a later status: then the run's own times are nearer.
+      // The frame is read at the same time as the run and may be of a later status: then the run's own times are better.
       since: moved?.status === run.status ? moved.ts : (run.finishedAt ?? run.startedAt ?? run.createdAt),
       steps: [...steps, ...(await failedStep(reads, run))],
       generationsMax: this.#deps.catalog.generationsMax,
@@ -84,7 +84,7 @@ export class RunWhy {
     })
   }
 
-  /** Only the newest events are compared: a wait whose expression fails does so for nearly every event. */
+  /** Compares only the newest events: a wait whose expression fails does so for nearly every event. */
   async #waitFault(
     { namespace, status, waitingFor, trigger, input }: Run,
     steps: readonly Step[],
@@ -131,10 +131,13 @@ export class RunWhy {
   }
 }
 
-/** Runs that steps wait for, whose statuses are read. */
+/** Maximum runs that steps wait for whose statuses are read. */
 const AWAITED_READ_MAX = 20
 
-/** The run that a singleton delivered the event of this run to. Only for a run that started when another ended without the event. */
+/**
+ * The run to which a singleton delivered the event of this run. Only for a run that started when another ended without the
+ * event.
+ */
 async function deliveredTo(reads: Reads, { id, inbox, eventId, workflow, app }: Run): Promise<string | undefined> {
   if (inbox === undefined || inbox === id || eventId === undefined) return undefined
   const { triggered = [] } = (await reads.event(eventId)) ?? {}
@@ -171,7 +174,7 @@ async function statusesOf(reads: Reads, steps: readonly Step[]): Promise<Map<str
 
 const OPEN = ['running', 'waiting', 'retrying'] as const satisfies readonly Step['status'][]
 
-/** Steps that are read for the one that settled last: a race is not longer. */
+/** Steps that are read to find the one that settled last: a race is not longer. */
 const RACERS_MAX = 100
 
 /** The step that settled last, if the run is parked and has gained no step since. */
@@ -183,14 +186,14 @@ async function settledSince(reads: Reads, { id, status, waitingFor }: Run, open:
   return settledLast(open, await reads.steps(id, query))?.name
 }
 
-/** The step for whose failure the run is paused. */
+/** The step whose failure is the reason why the run is paused. */
 async function failedStep(reads: Reads, { id, waitingFor }: Run): Promise<Step[]> {
   const stepId = waitingFor?.kind === 'failure' ? waitingFor.stepIds?.[0] : undefined
   const found = stepId === undefined ? undefined : await reads.step(id, stepId)
   return found ? [found.step] : []
 }
 
-/** The runs that hold the slot for which the run is held, with the time since when each has its status. */
+/** The runs that have the slot that the run waits for, each with the time since when it has its status. */
 async function holders(reads: Reads, { status, waitsForSlot }: Run): Promise<{ runId: string; since: number }[]> {
   if (status !== 'queued' || waitsForSlot === undefined) return []
   const ids = await reads.holdersOf(waitsForSlot, HOLDERS_SHOWN_MAX)
@@ -203,7 +206,7 @@ async function holders(reads: Reads, { status, waitsForSlot }: Run): Promise<{ r
   return found.filter(holder => holder !== undefined)
 }
 
-/** The turns at the limit that the run waits at. */
+/** The turns at the limit where the run waits. */
 async function turnsOf(
   reads: Reads,
   { id: runId, status, waitingFor }: Run,
@@ -218,5 +221,5 @@ async function turnsOf(
 }
 
 const HOLDERS_SHOWN_MAX = 10
-/** Events that the expression of a wait is compared with. */
+/** Maximum events that the expression of a wait is compared with. */
 const COMPARED_MAX = 10

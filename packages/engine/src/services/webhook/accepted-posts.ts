@@ -1,12 +1,12 @@
-// When receivers last accepted a post (docs/webhooks.md#receive-webhooks): kept in memory and written once a minute, so that a post
-// costs no write of its own. services/webhook/inbound notes the posts.
+// When receivers last accepted a post (docs/webhooks.md#receive-webhooks): kept in memory and written once a minute, so that a
+// post costs no write of its own. services/webhook/inbound notes the posts.
 
 import type { Receiver } from '../../domain/model/receiver.ts'
 import type { Core } from '../commit/core.ts'
 import { RepeatingTask } from '../support/repeating-task.ts'
 import { untilDeadline } from '../support/until-deadline.ts'
 
-/** From one write to the next. A crash forgets the posts of that time. */
+/** Time from one write to the next. A crash forgets the posts of that time. */
 const WRITE_EVERY_MS = 60_000
 /** Receivers in one write. */
 const WRITTEN_MAX = 500

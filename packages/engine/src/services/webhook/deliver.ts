@@ -39,7 +39,7 @@ export interface DelivererDeps
   sender: Sender
   vault: Vault
   scheduleMs: readonly number[]
-  /** Most deliveries under way at once. */
+  /** Maximum deliveries under way at once. */
   deliveriesMax: number
   /** Called when a destination that was full has room again. */
   onRoom(): void
@@ -56,7 +56,7 @@ export class Deliverer implements Stoppable {
     this.permits = new Permits(deps.deliveriesMax)
   }
 
-  /** Claims due deliveries as far as their destinations have room. Each must be passed to `accept`. */
+  /** Claims due deliveries, as many as their destinations have room for. Each must be passed to `accept`. */
   async claim(claim: Claim): Promise<ClaimedDelivery[]> {
     const claimed = await this.#deps.store.claimDeliveries({ ...claim, ...this.#destinations.limits() })
     for (const delivery of claimed) this.#destinations.begin(destinationOf(delivery))
@@ -70,7 +70,9 @@ export class Deliverer implements Stoppable {
     void this.#attempt(delivery, isCutOff ? async () => cutOff : () => this.#post(delivery))
   }
 
-  /** Posts a delivery that was created with a lease of this engine, whatever else is under way; resolves when its end is stored. */
+  /**
+   * Posts a delivery that was created with a lease of this engine, whatever else is under way; resolves when its end is stored.
+   */
   postNow(delivery: Delivery): Promise<void> {
     this.#destinations.begin(destinationOf(delivery))
     return this.#attempt(delivery, () => this.#post(delivery))
@@ -92,18 +94,18 @@ export class Deliverer implements Stoppable {
     }
   }
 
-  /** Resolves when no delivery is under way; each is bounded by the deadline of its POST. */
+  /** Resolves when no delivery is under way; the deadline of its POST bounds each one. */
   stop(): Promise<void> {
     return this.permits.waitUntilIdle()
   }
 
-  /** Makes one attempt: to the endpoint as it is now, signed with the secrets that count now. */
+  /** Makes one attempt: to the present endpoint, signed with the secrets that count now. */
   async #post(delivery: Delivery): Promise<Posted> {
     const { catalog, vault, clock } = this.#deps
     const { id, namespace, endpointId, eventKind, payload: body = 'null' } = delivery
     const endpoint = endpointId === undefined ? undefined : catalog.view(namespace).endpoint(endpointId)
     const url = endpoint?.url ?? delivery.url
-    // A disabled endpoint is tested before it is enabled again.
+    // A disabled endpoint may be tested before it is enabled again.
     const isOff = endpoint ? !endpoint.enabled && eventKind !== 'test' : endpointId !== undefined
     if (isOff) {
       const error = `the endpoint is ${endpoint ? 'disabled' : 'deleted'}`
@@ -130,7 +132,7 @@ export class Deliverer implements Stoppable {
     return result.kind === 'refusedAddress' ? { result } : { result, headers }
   }
 
-  /** Stores the result of the attempt, unless another engine has changed the delivery since: its result counts then. */
+  /** Stores the result of the attempt, unless another engine has changed the delivery since: then that engine's result counts. */
   async #conclude(delivery: Delivery, { url, ...posted }: Posted): Promise<void> {
     const { store, announcer, catalog, clock, random, scheduleMs } = this.#deps
     const now = clock.now()

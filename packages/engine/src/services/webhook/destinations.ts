@@ -1,12 +1,12 @@
 // Bounds how many deliveries may be under way to each destination, so that a slow one does not hold up the others. Like the
-// window of TCP, the bound starts at one, rises by one for every answer and halves for none. A destination that hangs soon
-// has one delivery of the engine's, and destinations that have not answered yet share half of the engine's permits.
+// window of TCP, the bound starts at one, rises by one with every answer and halves when none comes. A destination that hangs
+// soon has only one delivery under way, and destinations that have not answered yet share half of the engine's permits.
 
 import type { DeliveryClaim } from '../../ports/store.ts'
 
-/** Most deliveries under way to one destination. */
+/** Maximum deliveries under way to one destination. */
 export const PER_DESTINATION_MAX = 32
-/** Destinations in memory while nothing is under way to them. */
+/** Maximum destinations in memory that have nothing under way. */
 const IDLE_DESTINATIONS_MAX = 500
 
 interface Destination {
@@ -19,12 +19,12 @@ export class Destinations {
   readonly #known = new Map<string, Destination>()
   readonly #unprovenMax: number
 
-  /** `deliveriesMax`: most deliveries under way, over all destinations. */
+  /** `deliveriesMax`: maximum deliveries under way, over all destinations. */
   constructor(deliveriesMax: number) {
     this.#unprovenMax = Math.ceil(deliveriesMax / 2)
   }
 
-  /** The bounds of a claim made now. */
+  /** The bounds of a claim that is made now. */
   limits(): Pick<DeliveryClaim, 'room' | 'unnamed'> {
     const room = new Map<string, number>()
     let unproven = 0
@@ -35,14 +35,17 @@ export class Destinations {
     return { room, unnamed: Math.max(0, this.#unprovenMax - unproven) }
   }
 
-  /** A delivery to it was claimed. */
+  /** Records that a delivery to the destination was claimed. */
   begin(name: string): void {
     const destination = this.#known.get(name) ?? { underWay: 0, window: 1 }
     destination.underWay++
     this.#known.set(name, destination)
   }
 
-  /** That delivery has ended. `answered`: the destination answered, whatever the status; undefined when nothing was sent. */
+  /**
+   * Records that the delivery has ended. `answered`: the destination answered, whatever the status; undefined when nothing was
+   * sent.
+   */
   end(name: string, answered: boolean | undefined): { hadNoRoom: boolean } {
     const destination = this.#known.get(name)
     if (!destination) return { hadNoRoom: false }

@@ -1,5 +1,5 @@
-// Tests of webhook endpoints (docs/webhooks.md#test-an-endpoint): posts one delivery at once, and answers how that went. Called
-// by the HTTP routes.
+// Tests of webhook endpoints (docs/webhooks.md#test-an-endpoint): posts one delivery at once, and returns the result. Called by
+// the HTTP routes.
 
 import type { Delivery, DeliveryAttempt } from '../../domain/model/delivery.ts'
 import { EngineError, invariant } from '../../domain/model/errors.ts'
@@ -9,13 +9,13 @@ import type { Core } from '../commit/core.ts'
 import type { EngineHold } from '../support/engine-hold.ts'
 import { DELIVERY_LEASE_MS, type Deliverer } from './deliver.ts'
 
-/** Tests under way at once, so that they leave deliveries their sockets. */
+/** Maximum tests under way at once, so that sockets are left for deliveries. */
 const TESTS_MAX = 16
 const NAMESPACE_TESTS_MAX = 4
 
 export interface EndpointTestsDeps extends Pick<Core, 'store' | 'announcer' | 'catalog' | 'clock' | 'ids' | 'log'> {
   deliverer: Pick<Deliverer, 'postNow'>
-  /** An engine that is held posts nothing. */
+  /** A held engine posts nothing. */
   hold: Pick<EngineHold, 'isHeld'>
   /** The name under which this engine leases. */
   owner: string
@@ -34,7 +34,7 @@ export class EndpointTests {
 
   /**
    * Resolves with the delivery after its attempt, which has the deadline of any post. Throws `not_found`, `conflict` while the
-   * engine is held, or `overloaded` while as many tests are under way as may be.
+   * engine is held, or `overloaded` while the maximum number of tests is under way.
    */
   async test(actor: Actor, endpointId: string): Promise<{ delivery: Delivery; attempts: DeliveryAttempt[] }> {
     const { catalog } = this.#deps

@@ -1,5 +1,5 @@
-// Webhook endpoints: the URLs that are notified of how runs go (docs/webhooks.md#what-endpoints-receive). Called by the
-// HTTP routes. Deliveries are decided from the catalog, which has every change as soon as it is committed.
+// Webhook endpoints: the URLs that are notified about runs (docs/webhooks.md#what-endpoints-receive). Called by the HTTP
+// routes. Deliveries are decided from the catalog, which has every change as soon as it is committed.
 
 import type { CreateWebhookEndpoint, UpdateWebhookEndpoint } from '@perdure/protocol'
 import type { Endpoint } from '../../domain/model/endpoint.ts'
@@ -8,7 +8,7 @@ import { broughtSecretFault } from '../../domain/webhook/secrets.ts'
 import type { Actor } from '../commit/audit.ts'
 import { newWebhookSecret, type Saved, VersionedResource, type VersionedResourceDeps } from './versioned-resource.ts'
 
-/** Endpoints a namespace may have: every end of a run checks each of them. */
+/** Maximum endpoints of a namespace: every end of a run checks each of them. */
 const ENDPOINTS_MAX = 1000
 
 export class Endpoints extends VersionedResource<Endpoint, UpdateWebhookEndpoint> {

@@ -37,9 +37,9 @@ export class Inbound {
   }
 
   /**
-   * Resolves when the event is durable; a repeat of the provider's message id has no effect, nor has one of the body where
-   * the signature does not cover the id. Throws `not_found`
-   * when no enabled receiver has the slug, `unauthorized` when the signature does not verify.
+   * Resolves when the event is durable. A repeat of the provider's message id has no effect, nor has a repeat of the body where
+   * the signature does not cover the id. Throws `not_found` when no enabled receiver has the slug, `unauthorized` when the
+   * signature does not verify.
    */
   async receive(slug: string, post: WebhookPost, address?: string): Promise<Receipt> {
     const { catalog, clock, vault, accepted } = this.#deps
@@ -78,7 +78,7 @@ export class Inbound {
     return { namespace, keyId: id }
   }
 
-  /** Keeps the refusal of a post that was refused before its body was read. */
+  /** Records the refusal of a post that was refused before its body was read. */
   refusedUnread(slug: string, reason: 'too_large' | 'encoded', about: About): void {
     const receiver = this.#deps.catalog.receiver(slug)
     if (receiver) this.#refused(receiver, { reason }, about)
@@ -92,7 +92,7 @@ export class Inbound {
     throw new EngineError('not_found', NO_RECEIVER)
   }
 
-  /** When each of these receivers of the namespace last accepted a post; those that never did are absent. */
+  /** When each of these receivers of the namespace last accepted a post; receivers that never did are absent. */
   lastAcceptedAt(namespace: string, receivers: readonly Receiver[]): Promise<Map<string, number>> {
     return this.#deps.accepted.lastAt(
       namespace,
@@ -104,7 +104,7 @@ export class Inbound {
     this.#refusals.add(receiver, { at: this.#deps.clock.now(), ...cause, ...about })
   }
 
-  /** Makes the event of a post that verified. */
+  /** Makes the event of a verified post. */
   async #accept(receiver: Receiver, post: WebhookPost, messageId: string | undefined): Promise<Receipt> {
     const data = webhookData(post)
     const handshake = handshakeReply(receiver.scheme, post, data)
@@ -122,7 +122,7 @@ export class Inbound {
   }
 }
 
-/** The event's data: the body, or with the headers that the receiver keeps `{headers, body}`. */
+/** The event's data: the body, or `{headers, body}` with the headers that the receiver keeps. */
 function withHeaders(
   data: JsonText | undefined,
   { keepHeaders }: Pick<Receiver, 'keepHeaders'>,
@@ -147,7 +147,7 @@ function eventOf(
   }
 }
 
-/** Ids of providers, and bodies, have no bound of length or characters. */
+/** Ids of providers, and bodies, may have any length and characters. */
 function digest(text: string | Buffer): string {
   return createHash('sha256').update(text).digest('hex')
 }

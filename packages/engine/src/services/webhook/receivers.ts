@@ -8,7 +8,7 @@ import { edited, keptHeaders, type Receiver, type ReceiverScheme, secretFault } 
 import type { Actor } from '../commit/audit.ts'
 import { newWebhookSecret, type Saved, VersionedResource, type VersionedResourceDeps } from './versioned-resource.ts'
 
-/** Receivers a namespace may have: all of them are kept in memory. */
+/** Maximum receivers of a namespace: all of them are kept in memory. */
 const RECEIVERS_MAX = 1000
 
 export class Receivers extends VersionedResource<Receiver, UpdateWebhookReceiver> {
@@ -45,7 +45,7 @@ export class Receivers extends VersionedResource<Receiver, UpdateWebhookReceiver
       complete: common => ({ ...common, slug: chosen ?? newSlug(), scheme, ...about, keepHeaders: kept, enabled }),
       guards: ({ slug }) => [{ type: 'slug', slug }],
       onStale: () => {
-        // A generated slug is generated again.
+        // If a generated slug is taken, another one is generated.
         if (chosen !== undefined) throw new EngineError('slug_taken', `the slug ${chosen} is used by another receiver`)
       },
     })
@@ -56,7 +56,7 @@ const SLUG_ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789'
 /** 129 bits. */
 const SLUG_LENGTH = 25
 
-/** Random, so that nobody can find a receiver by trying slugs. */
+/** Makes a random slug, so that nobody can find a receiver by trying slugs. */
 function newSlug(): string {
   return Array.from({ length: SLUG_LENGTH }, () => SLUG_ALPHABET[randomInt(SLUG_ALPHABET.length)]).join('')
 }

@@ -10,13 +10,13 @@ import { type Actor, Audit } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 
-/** Deliveries that one request queues at most. */
+/** Maximum deliveries that one request queues. */
 const REDELIVERED_MAX = 1000
 /** Deliveries in one commit. */
 const AT_ONCE = 50
 
 export interface DeliveriesDeps extends Pick<Core, 'store' | 'announcer' | 'clock' | 'ids' | 'log'> {
-  /** Attempts that a full schedule makes. */
+  /** Attempts in a full schedule. */
   attemptsMax: number
 }
 
@@ -26,7 +26,7 @@ export interface Redelivered {
   queued: number
   /** Under way, or changed since they were read. */
   skipped: number
-  /** More matched than may be queued at once. */
+  /** More deliveries matched than may be queued at once. */
   capped: boolean
 }
 
@@ -39,7 +39,7 @@ export class Deliveries {
     this.#audit = new Audit(deps)
   }
 
-  /** Resolves when the delivery is queued anew. Throws `not_found`, or `delivery_in_flight` while it is posted. */
+  /** Resolves when the delivery is queued again. Throws `not_found`, or `delivery_in_flight` while it is being posted. */
   async redeliver(namespace: string, id: string): Promise<void> {
     const { store, announcer, clock, attemptsMax } = this.#deps
     const unit = await decideAndCommit<Unit>({
@@ -50,7 +50,7 @@ export class Deliveries {
         return redeliver(found.delivery, { now: clock.now(), attemptsMax })
       },
       unit: unit => unit,
-      // Claimed, finished or queued again in between: its new status decides.
+      // It was claimed, finished or queued again in between: its new status decides.
       onStale: () => true,
     })
     if (unit) announcer.announce(unit.changes)
@@ -70,7 +70,7 @@ export class Deliveries {
     return { matched: taken.length, queued, skipped: taken.length - queued, capped }
   }
 
-  /** Queues what `matching` found, but for deliveries that are under way or have changed since. */
+  /** Queues the deliveries that `matching` found, except those that are under way or have changed since. */
   async redeliverAll(actor: Actor, filter: DeliveryFilter, found: readonly Delivery[]): Promise<Redelivered> {
     const { matched, capped } = this.preview(found)
     const free = found.slice(0, REDELIVERED_MAX).filter(({ status }) => status !== 'delivering')
@@ -84,7 +84,7 @@ export class Deliveries {
     return counts
   }
 
-  /** Answers how many were queued. If one of them has changed, each gets a commit of its own. */
+  /** Returns how many were queued. If one of them has changed, each gets its own commit. */
   async #queue(deliveries: readonly Delivery[]): Promise<number> {
     const { store, announcer, clock, attemptsMax } = this.#deps
     const units = deliveries.map(delivery => redeliver(delivery, { now: clock.now(), attemptsMax }))

@@ -4,15 +4,15 @@
 import type { Receiver } from '../../domain/model/receiver.ts'
 import type { Refusal } from '../../domain/webhook/refusal.ts'
 
-/** Refusals of one receiver that are kept. */
+/** Maximum refusals of one receiver that are kept. */
 const PER_RECEIVER_MAX = 20
-/** Receivers, of all namespaces, whose refusals are kept: about 4 MB. */
+/** Maximum receivers, over all namespaces, whose refusals are kept: about 4 MB. */
 const RECEIVERS_MAX = 1000
 
 type Whose = Pick<Receiver, 'namespace' | 'id'>
 
 export class Refusals {
-  /** For each namespace its receivers; the one with the newest refusal is at the end. */
+  /** The receivers of each namespace; the one with the newest refusal is at the end. */
   readonly #kept = new Map<string, Map<string, Refusal[]>>()
   readonly #receiversMax: number
   #receivers = 0
@@ -40,7 +40,10 @@ export class Refusals {
     return this.#kept.get(namespace)?.get(id) ?? []
   }
 
-  /** Forgets the quietest receiver of the namespace with the most: a namespace cannot displace what others have. */
+  /**
+   * Forgets the receiver whose newest refusal is the oldest, in the namespace with the most receivers: a namespace cannot
+   * displace the refusals of others.
+   */
   #forgetOne(): void {
     const [[namespace, own]] = [...this.#kept].sort(([, a], [, b]) => b.size - a.size) as [
       [string, Map<string, Refusal[]>],

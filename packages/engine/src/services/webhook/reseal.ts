@@ -1,5 +1,5 @@
 // Seals secrets under the current encryption key that are sealed under an older one, or stored without one. The store records
-// that this was done: from then on a secret that is not sealed is refused, because somebody else has written it. After one start
+// that this was done. After that an unsealed secret is refused, because only an outsider can have written it. After one start
 // with both keys the old key can be removed. Called by compose at every start, before anything else writes.
 
 import type { Change } from '../../domain/model/change.ts'
@@ -9,8 +9,8 @@ import type { Store } from '../../ports/store.ts'
 import { type SecretOwner, unsealed, type Vault } from './vault.ts'
 
 /**
- * Answers the changes it has committed, if any. Throws when a secret that still counts was sealed under a key that is
- * not among ours: a start that fails is better than webhooks that fail one by one.
+ * Returns the changes it has committed, if any. Throws when a secret that still counts was sealed under a key that is not among
+ * ours: a start that fails is better than webhooks that fail one by one.
  */
 export async function reseal(store: Store, vault: Vault, now: number): Promise<Change[]> {
   const { endpoints, receivers } = await store.catalog()
@@ -40,7 +40,7 @@ interface Resealing {
   isSealed: boolean
 }
 
-/** The secrets that count, sealed under the current key; undefined when they are so already. */
+/** The secrets that count, sealed under the current key; undefined when they already are. */
 function resealed(before: Versioned, { kind, vault, now, isSealed }: Resealing): Secrets | undefined {
   const owner = { kind, namespace: before.namespace, id: before.id }
   const stored = secretsAt(before, now)

@@ -9,11 +9,11 @@ const CIPHER = 'aes-256-gcm'
 const IV_BYTES = 12
 const TAG_BYTES = 16
 const SEALED = 'sealed:v2:'
-/** Sealed by an earlier version, without the row. */
+/** The prefix of secrets that an earlier version sealed, not bound to the row. */
 const UNBOUND = 'sealed:v1:'
 const PLAIN = 'plain:'
 
-/** The row that has the secret. */
+/** The row with the secret. */
 export interface SecretOwner {
   kind: 'endpoint' | 'receiver'
   namespace: string
@@ -29,7 +29,7 @@ export class Vault {
     this.#keys = passphrases.map(passphrase => createHash('sha256').update(passphrase, 'utf8').digest())
   }
 
-  /** Whether it seals at all. */
+  /** Whether the vault seals secrets at all. */
   get hasKey(): boolean {
     return this.#keys.length > 0
   }
@@ -49,12 +49,12 @@ export class Vault {
     return this.#open(sealed, owner)
   }
 
-  /** Whether the secret is sealed for its row. Once one is, every other one must be. */
+  /** Whether the secret is sealed for its row. Once one secret is, all others must be. */
   isBound(sealed: SealedSecret): boolean {
     return sealed.startsWith(SEALED)
   }
 
-  /** The same secret sealed under the current key, unchanged if it is already. Opens also what is not bound to its row. */
+  /** The same secret sealed under the current key, unchanged if it already is. Also opens secrets that are not bound to a row. */
   reseal(sealed: SealedSecret, owner: SecretOwner): SealedSecret {
     const [key] = this.#keys
     const current = key ? this.isBound(sealed) && unseal(key, sealed, owner) !== undefined : sealed.startsWith(PLAIN)
@@ -71,7 +71,7 @@ export class Vault {
   }
 }
 
-/** The error about a secret that is not sealed where all of them must be. */
+/** The error about an unsealed secret where all secrets must be sealed. */
 export function unsealed(owner: SecretOwner): string {
   return (
     `the secret of ${nameOf(owner)} is not sealed, although ENGINE_ENCRYPTION_KEY is set and the others are: another engine ` +

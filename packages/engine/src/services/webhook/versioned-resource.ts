@@ -22,17 +22,17 @@ type SecretsEdit = Pick<UpdateWebhookEndpoint, 'rotateSecret' | 'revokeOldSecret
 
 /** How one kind of resource is named, stored and edited. */
 interface ResourceKind<T extends Versioned, Edit extends SecretsEdit> {
-  /** Its name in messages. */
+  /** The kind's name in messages. */
   name: string
   idPrefix: 'whe' | 'whr'
-  /** Most of them in one namespace. */
+  /** Maximum resources of the kind in one namespace. */
   countMax: number
   guardType: 'endpoint' | 'receiver'
   /** The resources of the namespace in the catalog, oldest first. */
   list(namespace: string): T[]
   saved(resource: T): Change
   deleted(namespace: string, id: string): Change
-  /** The resource after the edit, secrets, times and version aside. */
+  /** The resource after the edit, except secrets, times and version. */
   edited(before: T, edit: Edit): T
   newSecret(resource: T): string
 }
@@ -49,7 +49,7 @@ interface CreateOptions<T extends Versioned> {
   /** Completes the resource. Called again after each lost race. */
   complete(common: Versioned): T
   guards?(resource: T): Guard[]
-  /** Called when a guard no longer held; throws when another try cannot help. */
+  /** Called when a guard failed; throws when another try cannot help. */
   onStale?(): void
 }
 
@@ -69,7 +69,7 @@ export abstract class VersionedResource<T extends Versioned, Edit extends Secret
     return this.#kind.list(namespace)
   }
 
-  /** Throws `conflict` when the namespace has as many as it may have. */
+  /** Throws `conflict` when the namespace has the maximum number. */
   protected async build(actor: Actor, options: CreateOptions<T>): Promise<Saved<T>> {
     const { vault, clock, ids } = this.#deps
     const { countMax, idPrefix, guardType } = this.#kind
@@ -99,7 +99,7 @@ export abstract class VersionedResource<T extends Versioned, Edit extends Secret
     return new EngineError('conflict', `a namespace may have at most ${countMax} ${name}s`)
   }
 
-  /** Answers the new secret too when the edit rotates it. Throws `not_found` for an id that the namespace lacks. */
+  /** Also returns the new secret when the edit rotates it. Throws `not_found` for an id that the namespace lacks. */
   async update(actor: Actor, id: string, edit: Edit): Promise<Saved<T>> {
     const { vault, clock } = this.#deps
     const { guardType: type, edited, newSecret } = this.#kind
@@ -151,7 +151,7 @@ export abstract class VersionedResource<T extends Versioned, Edit extends Secret
     actor: Actor,
     verb: 'create' | 'update',
     options: {
-      /** Returns further members of the audit entry's detail. Absent: it has the id alone. */
+      /** Returns further members of the audit entry's detail. Absent: the entry has only the id. */
       shown?(before: T, after: T): object
       decide(): T
       guards(resource: T): Guard[]
@@ -184,12 +184,12 @@ export abstract class VersionedResource<T extends Versioned, Edit extends Secret
   }
 }
 
-/** Reads of the store before a reload gives up, because changes of this engine outdated each of them. */
+/** Maximum reads of the store in a reload, which gives up because a change of this engine made each one obsolete. */
 const RELOAD_READS_MAX = 5
 
 /**
- * Reads endpoints and receivers of every namespace again, after a decision on one of them lost a race. A read that
- * a change of this engine overtook is repeated, since it may lack that change.
+ * Reads endpoints and receivers of every namespace again, after a decision on one of them lost a race. If this engine changed
+ * something during a read, the read is repeated, since it may lack that change.
  */
 export async function reloadWebhooks(store: Pick<Store, 'catalog'>, catalog: Catalog): Promise<void> {
   for (let reads = 0; reads < RELOAD_READS_MAX; reads++) {
@@ -204,10 +204,10 @@ export function newWebhookSecret(): string {
   return WEBHOOK_SECRET_PREFIX + randomBytes(32).toString('base64')
 }
 
-/** Members that every change moves, or that are secret. */
+/** Members that every change sets, or that are secret. */
 const UNTOLD: readonly string[] = ['secret', 'oldSecrets', 'oldSecretsUntil', 'updatedAt', 'version']
 
-/** The names of the settings that differ. Their values stay out of the log: an address may contain a secret. */
+/** The names of the settings that differ. Their values are not logged: an address may contain a secret. */
 function changedOf(before: object, after: object): { changed?: string[] } {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(name => !UNTOLD.includes(name))
   const of = (resource: object, name: string) => JSON.stringify((resource as Record<string, unknown>)[name])

@@ -1,6 +1,6 @@
-// Bounds claims of runs by the free permits of runners that take only so many invokes at once (Connect's `maxConcurrency`). Runs
-// without room stay in the store, due; a claim takes as many as there is room for, and the next one follows when a runner has
-// room again. Kept by run-permits.ts.
+// Bounds claims of runs by the free permits of runners that take only so many invokes at once (Connect's `maxConcurrency`).
+// Runs without room stay due in the store. A claim takes as many as there is room for, and the next claim follows when a runner
+// has room again. Kept by run-permits.ts.
 
 import { connectUrlOwner } from '../../../domain/model/connect-url.ts'
 import { appKey, type Run, type RunnersOfRun, runDestination } from '../../../domain/model/run.ts'
@@ -10,9 +10,9 @@ import type { RunClaim } from '../../../ports/store.ts'
 import type { Transport } from '../../../ports/transport.ts'
 import type { RunnerPermits } from './runner-permits.ts'
 
-/** How often room is looked for that nothing reports: an HTTP runner registered, or is avoided no more. */
+/** How often free room is looked for that nothing reports: an HTTP runner registered, or is no longer avoided. */
 const ROOM_POLL_MS = 1000
-/** Most destinations that are remembered as full. Of one beyond, a claim may take runs that are given back at once. */
+/** Maximum destinations that are remembered as full. For further ones, a claim may take runs that are given back at once. */
 const FULL_MAX = 1000
 
 export interface ClaimPermitsDeps {
@@ -21,14 +21,14 @@ export interface ClaimPermitsDeps {
   permits: Pick<RunnerPermits, 'roomOf' | 'fullRunner'>
   /** The live runners of the app. */
   runners(of: { namespace: string; app: string }): readonly Runner[]
-  /** Runs that a claim left may have room. */
+  /** Called when runs that a claim left may have room. */
   onRoom(): void
 }
 
 interface BoundedApp {
   namespace: string
   app: string
-  /** Its runners that take only so many. */
+  /** Its runners with a maximum of invokes. */
   urls: Set<string>
 }
 
@@ -37,9 +37,9 @@ type Bounds = Required<Pick<RunClaim, 'appRoom' | 'full'>>
 export class ClaimPermits {
   readonly #deps: ClaimPermitsDeps
   readonly #apps = new Map<string, BoundedApp>()
-  /** Destinations that were full when a run of theirs was last tried, though another runner of the app may have room. */
+  /** Destinations that were full when one of their runs was last tried, though another runner of the app may have room. */
   readonly #full = new Map<string, RunnersOfRun>()
-  /** Apps of which the last claim may have left runs for lack of room. */
+  /** Apps whose runs the last claim may have left for lack of room. */
   #short = new Set<string>()
   #stopPolling: (() => void) | undefined
 
@@ -57,7 +57,7 @@ export class ClaimPermits {
     return this.#short.size > 0 && this.#short.has(appKey(run))
   }
 
-  /** No runner that the run may go to has room. */
+  /** Records that no runner has room for the run. */
   runWaits(run: Run): void {
     const runner = this.#deps.permits.fullRunner(run)
     if (!runner) return
@@ -80,7 +80,7 @@ export class ClaimPermits {
     return { appRoom, full: new Set(this.#full.keys()) }
   }
 
-  /** A claim within these bounds took these runs. */
+  /** Records that a claim within these bounds took these runs. */
   claimed(runs: readonly Pick<Run, 'namespace' | 'app'>[], { appRoom, full }: Bounds): void {
     if (appRoom.size === 0 && full.size === 0) {
       if (this.#short.size > 0) this.#short = new Set()
@@ -94,7 +94,7 @@ export class ClaimPermits {
     if (this.isShort) this.#stopPolling ??= this.#pollLater()
   }
 
-  /** The runner may have room, or is gone. */
+  /** Records that the runner may have room, or is gone. */
   roomChanged(url: string): void {
     const key = this.#note(url)
     if (key !== undefined && this.#short.has(key) && this.#hasRoom(key)) this.#deps.onRoom()
@@ -106,7 +106,7 @@ export class ClaimPermits {
     this.#short = new Set()
   }
 
-  /** Remembers the app of a runner that takes only so many. */
+  /** Remembers the app of a runner with a maximum of invokes. */
   #note(url: string): string | undefined {
     const owner = connectUrlOwner(url)
     if (!owner) return undefined

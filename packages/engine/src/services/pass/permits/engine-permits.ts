@@ -1,5 +1,5 @@
-// The permits that this engine has for runs, shared fairly by namespaces (domain/pass/permits/fair-permits), and the memory for
-// their state (domain/pass/permits/run-memory). Kept by run-permits.ts.
+// The engine permits of runs, which namespaces share fairly (domain/pass/permits/fair-permits), and the memory for their state
+// (domain/pass/permits/run-memory). Kept by run-permits.ts.
 
 import type { Run } from '../../../domain/model/run.ts'
 import { FairPermits } from '../../../domain/pass/permits/fair-permits.ts'
@@ -9,32 +9,32 @@ import type { LeftRun, RunClaim } from '../../../ports/store.ts'
 import { Returns } from '../../support/permits.ts'
 
 /**
- * When runs wait for permits, a claim for each one that becomes free would cost more than the passes. The lane is woken for this
- * part of the permits, or this long after the first.
+ * While runs wait for permits, a claim for each freed permit would cost more than the passes. The lane is woken when this part
+ * of the permits is free, or this long after the first one.
  */
 const ROOM_PART = 1 / 16
 const ROOM_DELAY_MS = 5
 
 type OfApp = Pick<Run, 'namespace' | 'app'>
 
-/** A run under way, as far as its memory is concerned. */
+/** The parts of a run under way that concern its memory. */
 export interface PermitOwner {
   state: { readonly run: OfApp; readonly size: number }
   /** The memory that it has taken. */
   bytes: number
-  /** It gives its memory back when its pass is over. */
+  /** Whether it gives its memory back when its pass is over. */
   isLeaving?: boolean
 }
 
 export interface EnginePermitsOptions {
   clock: Clock
-  /** Runs that may be under way at once; beyond it, there is a reserve (domain/pass/permits/fair-permits). */
+  /** Maximum runs under way at once; beyond this there is a reserve (domain/pass/permits/fair-permits). */
   passesMax: number
   /** Bytes for the state of the runs under way. */
   stateBytesMax: number
   /** Called when runs that a claim left in the store may have room. */
   onRoom(): void
-  /** Called when a run has given back what it had. */
+  /** Called when a run has given back its permit and memory. */
   onReturn(): void
 }
 
@@ -63,12 +63,12 @@ export class EnginePermits {
     this.#onRoom = onRoom
   }
 
-  /** How many permits anybody may take; beyond it there is a reserve (domain/pass/permits/fair-permits). */
+  /** How many permits are free for all; beyond this there is a reserve (domain/pass/permits/fair-permits). */
   get max(): number {
     return this.#permits.max
   }
 
-  /** Whether as many are in use as anybody may take. */
+  /** Whether all permits below the reserve are in use. */
   get isFull(): boolean {
     return this.inUse >= this.max
   }
@@ -77,22 +77,22 @@ export class EnginePermits {
     return this.#permits.taken
   }
 
-  /** How many runs a claim may take at most. */
+  /** The maximum number of runs in a claim. */
   get room(): number {
     return this.#memory.hasRoom(0) ? this.#permits.room : 0
   }
 
-  /** The memory for the state of runs in bytes, what of it is taken, and the runs that wait for some. */
+  /** The memory for the state of runs in bytes, the used part of it, and the number of runs that wait for memory. */
   get memory(): { max: number; used: number; waiting: number } {
     return { max: this.#memory.max, used: this.#memory.used, waiting: this.#left.size }
   }
 
-  /** The state of a run that waits in the store for memory, in bytes. */
+  /** The bytes of the run's state, if the run waits in the store for memory. */
   waitsForMemory(runId: string): number | undefined {
     return this.#left.get(runId)
   }
 
-  /** Runs have outgrown the memory. */
+  /** Whether runs have outgrown the memory. */
   get isExceeded(): boolean {
     return this.#memory.isExceeded
   }
@@ -105,19 +105,19 @@ export class EnginePermits {
   /** False when there is no permit for a run of the app, or no memory for its state. Every success needs one `giveBack`. */
   tryTake({ namespace, app }: OfApp, bytes: number): boolean {
     if (!this.#permits.hasRoom(namespace, app) || !this.#memory.hasRoom(bytes)) return false
-    // It does not go before the large runs that wait.
+    // The new run must not go before the large runs that wait.
     if (this.#left.size > 0 && bytes > this.#memory.smallMax) return false
     this.take({ namespace, app }, bytes)
     return true
   }
 
-  /** For a run that was claimed, which `giveBack` follows too. */
+  /** Takes a permit and memory for a claimed run; needs one `giveBack` too. */
   take({ namespace, app }: OfApp, bytes: number): void {
     this.#permits.take(namespace, app)
     this.#memory.take(bytes)
   }
 
-  /** The state of the run may have another size now. */
+  /** Adjusts the memory of a run whose state may have another size now. */
   resize(owner: PermitOwner): void {
     const { bytes, state } = owner
     if (state.size === bytes) return
@@ -137,7 +137,7 @@ export class EnginePermits {
     return true
   }
 
-  /** The run is no longer under way. */
+  /** Gives back the permit and memory of a run that is no longer under way. */
   leave({ state, bytes, isLeaving }: PermitOwner): void {
     if (isLeaving) this.#memory.left(bytes)
     this.giveBack(state.run, bytes)
@@ -161,7 +161,7 @@ export class EnginePermits {
     return { permits: { max: this.#permits.max, taken: this.#permits.list() }, memory: this.#memory.inUse() }
   }
 
-  /** A claim took so many runs, none of which has taken its permit yet, and left others for lack of memory. */
+  /** Records that a claim took this many runs, none of which has taken its permit yet, and left others for lack of memory. */
   claimed(count: number, left: readonly LeftRun[]): void {
     this.#isShortOfPermits = this.#permits.taken + count >= this.#permits.max
     if (left.length > 0 || this.#left.size > 0) this.#left = new Map(left.map(({ id, bytes }) => [id, bytes]))
@@ -179,7 +179,7 @@ export class EnginePermits {
     return this.#returns.until(() => this.inUse === 0)
   }
 
-  /** Whether there is memory by now for a run that was left. */
+  /** Whether there is now memory for a run that was left. */
   #mayLoad(): boolean {
     if (this.#left.size === 0) return false
     for (const bytes of this.#left.values()) if (this.#memory.hasRoom(bytes)) return true

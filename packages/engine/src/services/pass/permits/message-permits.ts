@@ -1,13 +1,13 @@
-// Bounds the large messages of runners that are read and not stored yet (ports/message-memory). A message waits as the bytes that
-// came, outside of the heap. Made by compose, used by both transports and by reports over HTTP.
+// Bounds the large messages from runners that were read but are not stored yet (ports/message-memory). A waiting message is
+// kept as raw bytes, outside the heap. Made by compose, used by both transports and by reports over HTTP.
 
 import type { Clock } from '../../../ports/clock.ts'
 import type { MessageMemory } from '../../../ports/message-memory.ts'
 import { Permits } from '../../support/permits.ts'
 
 /**
- * While runs have outgrown their memory, each further message makes them larger. It waits until one has left, but not longer than this:
- * the passes that have the memory may be long.
+ * While runs have outgrown their memory, each further message makes them larger. A message then waits until a run has left, but
+ * not longer than this: the passes that have the memory may be long.
  */
 const EXCEEDED_WAIT_MS = 100
 
@@ -22,7 +22,7 @@ export interface MessagePermitsOptions {
 }
 
 export class MessagePermits implements MessageMemory {
-  /** One for each byte. */
+  /** One permit for each byte. */
   readonly #permits: Permits
   readonly #clock: MessagePermitsOptions['clock']
   readonly #waiting: Waiting[] = []
@@ -64,14 +64,14 @@ export class MessagePermits implements MessageMemory {
     }
   }
 
-  /** There may be room: a message was stored, or a run has left. */
+  /** Grants messages if there is room now: a message was stored, or a run has left. */
   roomChanged(): void {
     for (let next = this.#waiting[0]; next && this.#hasRoom(next.bytes); next = this.#waiting[0]) {
       this.#waiting.shift()
       this.#grant(next)
     }
     if (this.#waiting.length === 0 || this.used > 0) return
-    // Nothing that is stored would bring another look.
+    // No stored message would trigger another check.
     this.#cancelTimer ??= this.#clock.after(EXCEEDED_WAIT_MS, () => {
       this.#cancelTimer = undefined
       this.roomChanged()

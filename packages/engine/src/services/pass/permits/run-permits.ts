@@ -1,5 +1,5 @@
-// The permits of runs: one of this engine while a run is under way, and one of a runner for each pass. A run gets both here,
-// whether it is claimed or leased by its creation. Kept by the driver.
+// The permits of runs: an engine permit while a run is under way, and a runner permit for each pass. A run gets both here,
+// whether it is claimed or leased at its creation. Kept by the driver.
 
 import type { Run } from '../../../domain/model/run.ts'
 import type { LeftRun } from '../../../ports/store.ts'
@@ -26,8 +26,8 @@ export class RunPermits {
   }
 
   /**
-   * Both permits for a run that is being created, which does not go before the runs that wait in the store. `full`: no runner that it
-   * may go to has room. `none`: it is left to a claim for another reason. `giveBackNew` follows unless the run starts.
+   * Takes both permits for a run that is being created. Such a run does not go before the runs that wait in the store. `full`:
+   * no runner for it has room. `none`: it is left to a claim for another reason. `giveBackNew` follows unless the run starts.
    */
   tryTakeNew(run: Run, bytes: number): RunnerPermit | 'none' | 'full' {
     if (this.#hasStopped) return 'none'
@@ -50,7 +50,7 @@ export class RunPermits {
     return { ...this.#claims.claimBounds(), ...this.engine.claimBounds() }
   }
 
-  /** A claim within these bounds took these runs, and left others for lack of memory. */
+  /** Records that a claim within these bounds took these runs, and left others for lack of memory. */
   claimed(runs: readonly Run[], { bounds, left }: { bounds: Bounds; left: readonly LeftRun[] }): void {
     this.#claims.claimed(runs, bounds)
     this.engine.claimed(runs.length, left)
@@ -61,7 +61,7 @@ export class RunPermits {
     return this.engine.isShort || this.#claims.isShort
   }
 
-  /** No runner that the run may go to has room: it waits in the store. */
+  /** Records that no runner has room for the run: it waits in the store. */
   runWaits(run: Run): void {
     this.#claims.runWaits(run)
   }
@@ -73,14 +73,14 @@ export class RunPermits {
     return isDue && run.status !== 'paused' && this.runners.fullRunner(run) !== undefined
   }
 
-  /** The runner may have room for more, or is gone. `isForPeer`: another engine gets the first of it. */
+  /** The runner may have room for more, or is gone. `isForPeer`: another engine gets the first room. */
   runnerRoomChanged(url: string, isForPeer: boolean): void {
     if (isForPeer) this.runners.takeForPeer(url)
     this.runners.roomChanged(url)
     this.#claims.roomChanged(url)
   }
 
-  /** Gives no further permit to new runs or to passes that wait. */
+  /** Gives no more permits to new runs or to waiting passes. */
   stop(): void {
     this.#hasStopped = true
     this.runners.withdrawAll()

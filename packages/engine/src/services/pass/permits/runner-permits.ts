@@ -1,6 +1,6 @@
-// The permits of runners that take only so many invokes at once (Connect's `maxConcurrency`), and the queue for them. A run
-// under way gets a permit for its next pass, or waits in the queue of its app: it stays leased, and keeps its permit of this
-// engine. Runs that have not begun wait in the store instead (claim-permits.ts).
+// The permits of runners with a maximum of invokes (Connect's `maxConcurrency`), and the queue for them. A run under way gets a
+// permit for its next pass, or waits in the queue of its app; it stays leased, and keeps its engine permit. Runs that have not
+// begun wait in the store instead (claim-permits.ts).
 
 import { runDeadline } from '../../../domain/holds/timeouts.ts'
 import { connectUrlOwner } from '../../../domain/model/connect-url.ts'
@@ -11,23 +11,29 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { InvokeSignal, Transport } from '../../../ports/transport.ts'
 import { KeyPermits } from '../../support/permits.ts'
 
-/** How often every waiting run is tried again. Nothing reports that an HTTP runner registered, or is avoided no more. */
+/** How often every waiting run is tried again. Nothing reports that an HTTP runner registered, or is no longer avoided. */
 const RUNNER_QUEUE_POLL_MS = 1000
 
-/** Most runs in the queue of one app; a further one waits in the store. */
+/** Maximum runs in the queue of one app; a further run waits in the store. */
 const QUEUED_PER_APP_MAX = 32
 
-/** How long a permit is kept for another engine: one message there, and an invoke back. */
+/** How long a permit is kept for another engine: the time for one message there, and an invoke back. */
 const PEER_PERMIT_MS = 100
 
-/** The right to send one invoke to a runner. It is given back right after: from then on the transport counts the invoke. */
+/**
+ * The right to send one invoke to a runner. It is given back right after the invoke was sent: the transport counts the invoke
+ * from then on.
+ */
 export interface RunnerPermit {
   runner: Runner
   /** Does nothing the second time. */
   giveBack(): void
 }
 
-/** `none`: no runner can be reached. `withdrawn`: taken out of the queue before there was room. `full`: so is the queue. */
+/**
+ * `none`: no runner can be reached. `withdrawn`: taken out of the queue before there was room. `full`: no runner has room, and
+ * the queue is full.
+ */
 export type Requested = RunnerPermit | 'none' | 'withdrawn' | 'full'
 
 export interface RunnerPermitsDeps {
@@ -58,25 +64,25 @@ export class RunnerPermits {
     this.#deps = deps
   }
 
-  /** Whether the runner would take one more invoke besides those that have a permit. */
+  /** Whether the runner would take one more invoke beyond the given permits. */
   hasRoom(url: string): boolean {
     const room = this.roomOf(url)
     return room === undefined || room > 0
   }
 
-  /** How many invokes the runner would take besides those that have a permit; undefined: any number. */
+  /** How many invokes the runner would take beyond the given permits; undefined: any number. */
   roomOf(url: string): number | undefined {
     const room = this.#deps.transport.room?.(url)
     return room === undefined ? undefined : room - this.#permits.inUseBy(url)
   }
 
-  /** The runner without room to which the run would go; undefined when it could be sent, or there is no runner. */
+  /** The runner without room to which the run would go; undefined when the run could be sent, or there is no runner. */
   fullRunner(run: RunnersOfRun): Runner | undefined {
     const chosen = this.#deps.route(run, NONE_TRIED)
     return chosen.kind === 'runner' && !this.hasRoom(chosen.runner.url) ? chosen.runner : undefined
   }
 
-  /** Whether a runner that was not tried would take the run now. */
+  /** Whether another runner than the tried ones would take the run now. */
   hasOther(run: RunnersOfRun, tried: ReadonlySet<Runner>): boolean {
     const chosen = this.#deps.route(run, tried)
     return chosen.kind === 'runner' && this.hasRoom(chosen.runner.url)
@@ -86,7 +92,7 @@ export class RunnerPermits {
     return this.#byRunId.has(runId)
   }
 
-  /** A permit for the run, if there is room now. No queued run could use that room: each is tried at every change. */
+  /** Returns a permit for the run, if there is room now. No queued run could use that room: each is tried at every change. */
   tryTake(run: Run, tried: ReadonlySet<Runner>): RunnerPermit | 'none' | 'full' {
     const chosen = this.#deps.route(run, tried)
     if (chosen.kind !== 'runner') return 'none'
@@ -115,7 +121,7 @@ export class RunnerPermits {
       }
       signal.addEventListener('abort', leave)
       this.#add(queued)
-      // There may be room by now that was not there when the caller tried.
+      // There may be room now that was not there when the caller tried.
       if (signal.aborted) leave()
       else this.#offer(queued)
     })
@@ -159,7 +165,7 @@ export class RunnerPermits {
     return { runner, giveBack: isBounded ? this.#take(runner.url) : NOTHING }
   }
 
-  /** Answers the function that gives it back. */
+  /** Takes a permit, and returns a function that gives it back. */
   #take(url: string): () => void {
     this.#permits.take(url)
     let isTaken = true

@@ -1,5 +1,5 @@
-// Stores the appends of one pass to the output streams of its run: each is durable before it is acknowledged. Appends that wait are
-// committed together. Used by checkpoint.ts, which lets one commit of the pass follow the other.
+// Stores the appends of one pass to the output streams of its run: each is durable before it is acknowledged. Appends that wait
+// are committed together. Used by checkpoint.ts, which makes the commits of the pass one after the other.
 
 import { StaleError } from '../../../domain/model/errors.ts'
 import { isSettled, nextAttempt } from '../../../domain/model/step.ts'
@@ -10,7 +10,7 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { Store } from '../../../ports/store.ts'
 import type { Announcer } from '../../commit/announce.ts'
 
-/** A run that is leased. */
+/** A leased run. */
 export interface StreamingRun {
   state: RunState
   /** Its output streams as they are stored, once a step of this lease has written to one. */
@@ -30,7 +30,7 @@ export interface ReceivedAppend {
   ack: string
 }
 
-/** Loads the streams of a run that is leased, once in its lease. */
+/** Loads the streams of a leased run, once per lease. */
 export async function loadStreams(store: Pick<Store, 'streams'>, active: StreamingRun): Promise<Streams> {
   active.streams ??= new Map((await store.streams.heads(active.state.run.id)).map(head => [head.name, head]))
   return active.streams
@@ -50,14 +50,14 @@ export class StreamAppends {
     this.#pass = pass
   }
 
-  /** Takes the append to the next `flush`, which sets its acknowledgement. */
+  /** Adds the append to the next `flush`, which sets its acknowledgement. */
   receive(payload: string): ReceivedAppend {
     const received = { payload, ack: '' }
     this.#waiting.push(received)
     return received
   }
 
-  /** Makes everything that was received durable. False if the run has ended, or is another engine's. */
+  /** Makes everything that was received durable. False if the run has ended, or belongs to another engine. */
   async flush(): Promise<boolean> {
     const received = this.#waiting
     this.#waiting = []
@@ -72,7 +72,7 @@ export class StreamAppends {
     try {
       await store.commit({ guards: [{ type: 'leased', runId, owner }], changes })
     } catch (error) {
-      // The heads are read again, whatever became of the commit.
+      // The heads are read again, whether or not the commit succeeded.
       active.streams = undefined
       if (error instanceof StaleError) return false
       throw error
@@ -88,7 +88,7 @@ export class StreamAppends {
     if ('refusal' in read) return ackText(read, read.refusal)
     const key = `${read.stepId}\n${read.name}`
     const newest = stored.get(key) ?? this.#stored.get(key) ?? 0
-    // Its acknowledgement was lost.
+    // The append is stored, but its acknowledgement was lost.
     if (read.seq <= newest) return ackText(read)
     const refusal = this.#refusalOf(read, newest) ?? draft.append(read, this.#executionOf(read))
     if (!refusal) stored.set(key, read.seq)

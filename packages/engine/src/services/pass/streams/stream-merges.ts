@@ -1,16 +1,16 @@
-// Merges the rows of output streams whose steps have settled: rows of some chunks become rows of many, which cost less to keep and to
-// read. A merge that is lost costs space and nothing else.
+// Merges the rows of output streams whose steps have settled: rows of a few chunks become rows of many, which cost less to
+// store and read. A lost merge costs only space.
 
 import type { Logger } from 'pino'
 import type { Store } from '../../../ports/store.ts'
 import type { RowSize } from '../../../ports/stream-reads.ts'
 
-/** Bytes and rows of one merged row. */
+/** Maximum bytes and rows of one merged row. */
 const MERGED_BYTES_MAX = 64 * 1024
 const MERGED_ROWS_MAX = 1000
 /** Rows whose sizes are read at once. */
 const PAGE_ROWS = 2000
-/** Settled parts that wait; further ones stay as they are. */
+/** Maximum settled parts that wait; further ones stay unmerged. */
 const WAITING_MAX = 10_000
 
 interface Part {
@@ -31,13 +31,13 @@ export class StreamMerges {
     this.#log = log
   }
 
-  /** Merges what is stored of the stream from the number `first` on, in its turn. */
+  /** Queues the stored chunks of the stream from the number `first` for a merge. */
   add(runId: string, name: string, first: number): void {
     if (!this.#isStopped && this.#waiting.length < WAITING_MAX) this.#waiting.push({ runId, name, first })
     if (!this.#isBusy) void this.#mergeAll()
   }
 
-  /** Merges nothing more. */
+  /** Stops merging. */
   stop(): void {
     this.#isStopped = true
     this.#waiting.length = 0
