@@ -1,5 +1,5 @@
-// Decides what follows from the outcome of a pass: the steps it reported, the end of the run, a repeat, or a park
-// (docs/state-machine.md#run). Called by services/pass/pass-loop; again with fresh state when the commit lost a race.
+// Decides the consequences of the outcome of a pass: the steps it reported, the end of the run, a repeat, or a park
+// (docs/state-machine.md#run). Called by services/pass/pass-loop, and again with fresh state when the commit lost a race.
 
 import { cutText, type RunError, STEPS_MAX } from '@perdure/protocol'
 import { timedOut } from '../holds/timeouts.ts'
@@ -46,7 +46,7 @@ export function advance(state: RunState, outcome: Outcome, context: PassContext)
   return { decision: draft.done(), next }
 }
 
-/** The answer breaks a limit: nothing of it is stored, and the run fails. */
+/** The answer exceeds a limit: nothing of it is stored, and the run fails. */
 interface Refused {
   refusal: RunError
 }
@@ -64,7 +64,7 @@ function decideNext(draft: Draft, state: RunState, outcome: Outcome, context: Pa
     park(draft, context.sentAt)
     return 'stop'
   }
-  // The cancel was requested during the pass: of the late answer, only steps count that are to be undone.
+  // The cancel was requested during the pass: of the late answer, only steps that must be undone count.
   if (draft.run.cancelRequested) {
     if ('opcodes' in outcome && outcome.opcodes) applyLate(draft, state, outcome.opcodes, context)
     return end({ status: 'cancelled' })
@@ -104,8 +104,8 @@ function decideNext(draft: Draft, state: RunState, outcome: Outcome, context: Pa
 }
 
 /**
- * Drafts the steps that a run ends with, before its end. Returns the end, or `again` if the engine refused an event or a
- * webhook that the handler went by: the steps count, and the handler sees the error in another pass.
+ * Drafts the last steps of a run, before its end. Returns the end. Returns `again` if the engine refused an event or a webhook
+ * whose success the handler assumed: the steps count, and the handler sees the error in another pass.
  */
 function endWithSteps(
   draft: Draft,
@@ -119,7 +119,7 @@ function endWithSteps(
   const failed = applyOpcodes(draft, state, opcodes, context)
   const limit = overLimit(draft, state)
   if (limit) return { refusal: limit }
-  // An event that the run emitted may cancel the run.
+  // The run may have emitted an event that cancels it.
   if (draft.run.cancelRequested) return { status: 'cancelled' }
   if (failed) return { status: 'failed', error: failed }
   if (!draft.steps.some(({ op, status }) => status === 'failed' && !OPCODES[op].runsOnRunner))
@@ -130,8 +130,8 @@ function endWithSteps(
 }
 
 /**
- * The events that the handler was given, as far as the outcome says that it knows the steps of its pass. Undefined if the runner may never
- * have got them.
+ * The events that the handler was given, if the outcome shows that it knows the steps of its pass. Undefined if the runner may
+ * never have received them.
  */
 function givenEvents(state: RunState, outcome: Outcome, { knowledge }: PassContext): ReadonlySet<string> | undefined {
   if (outcome.kind === 'transportFailed' && outcome.error.code !== 'handler_failed') return undefined
@@ -150,7 +150,7 @@ function returnedEnd({ data, continueAs }: Returned, state: RunState, { report, 
   return { status: 'succeeded', ...(data !== undefined && { result: data }) }
 }
 
-/** The signals that settled waits and that the handler was not given: the next run of the chain can take them. */
+/** The signals that settled waits but were not given to the handler: the next run of the chain can take them. */
 function ungivenSignals(state: RunState, { settled, except = [] }: Given): string[] {
   if (!state.run.signalled) return []
   const given = state.eventsAmong(settled)
@@ -160,7 +160,7 @@ function ungivenSignals(state: RunState, { settled, except = [] }: Given): strin
   })
 }
 
-/** The error without its `stepName`, unless the runner knows such a step as failed. */
+/** The error without its `stepName`, unless the runner knows a failed step of that name. */
 function withKnownStep({ steps }: RunState, error: RunError): RunError {
   const { stepName, ...rest } = error
   if (stepName === undefined) return error
@@ -175,21 +175,21 @@ export function applyReported(
   context: PassContext,
 ): End | undefined {
   const failed = changeAttributes(draft, attributes) ?? applyOpcodes(draft, state, opcodes, context)
-  // An event that the run emitted may cancel the run.
+  // The run may have emitted an event that cancels it.
   if (draft.run.cancelRequested) return { status: 'cancelled' }
   const error = failed ?? overLimit(draft, state) ?? timedOut(draft.run, context.now)
   return error && { status: 'failed', error }
 }
 
-/** The runner has answered: all tries are there again. */
+/** Resets the count of tries, because the runner has answered. */
 export function restoreTries(draft: Draft): void {
   if (draft.run.transportTries > 0 || draft.run.lastFailure?.suspicion)
     draft.set({ transportTries: 0, lastFailure: undefined })
 }
 
 /**
- * Tries of a pass of the run that failed with `error`, in its handler and its transport together. The retry policy says what code
- * may do again, so it counts for a handler that throws; a broken connection keeps its own budget.
+ * Maximum tries of a pass of the run that failed with `error`, in its handler and its transport together. The retry policy says
+ * how often code may be repeated, so it applies to a handler that throws; a broken connection has a separate maximum.
  */
 export function triesOf(
   { app, workflow }: Pick<Run, 'app' | 'workflow'>,
@@ -207,7 +207,7 @@ export function failsWithNextError(run: Run, catalog: CatalogView): boolean {
   return isLast && !pausesWhenExhausted(run, catalog)
 }
 
-/** Whether the retry policy of the workflow names what the handler threw. */
+/** Whether the retry policy of the workflow names the error that the handler threw. */
 function isFinalForHandler({ app, workflow }: Run, error: RunError, catalog: CatalogView): boolean {
   const { retry } = catalog.workflow(app, workflow) ?? {}
   return retry !== undefined && error.code === 'handler_failed' && isFinalError(retry, error)
@@ -219,11 +219,14 @@ interface FailedPass {
   triesMax: number
   error: RunError
   suspicion: Omit<Suspicion, 'lostAt'> | undefined
-  /** How many passes were lost with it, if that spared the try. */
+  /** How many other passes were lost with it, if it spent no try for that reason. */
   others: number
 }
 
-/** Counts the pass. One of a workflow whose passes are never repeated is not repeated for nothing either. */
+/**
+ * Counts the pass. If the workflow allows no repeat of a pass, a lost one is not repeated either, even when no try would be
+ * spent.
+ */
 function failedPass(
   run: Readonly<Run>,
   { error, loss }: Extract<Outcome, { kind: 'transportFailed' }>,

@@ -31,7 +31,7 @@ export function applyOpcodes(
     claimedIds: new Map(),
     wokenWaiters: new Set(),
     guarded: new Set(),
-    // A copy: the pass reads the flow-control rows that it has written itself (`noteWritten`).
+    // A copy: the pass reads the flow-control rows that it has itself written (`noteWritten`).
     assumptions: { ...context.assumptions },
   }
   // Nearly every pass reports one step, which cannot repeat another.
@@ -55,7 +55,7 @@ export function applyOpcodes(
   return failure
 }
 
-/** Drafts the opcodes of a pass whose run is to end: steps that are to be undone, and what all attempts spent. */
+/** Drafts the opcodes of a pass whose run must end: steps that must be undone, and the spends of all attempts. */
 export function applyLate(draft: Draft, state: RunState, opcodes: readonly PassOpcode[], context: PassContext): void {
   const kept: readonly PassOpcode[] = succeeded(opcodes)
   applyOpcodes(draft, state, kept, context)
@@ -63,7 +63,10 @@ export function applyLate(draft: Draft, state: RunState, opcodes: readonly PassO
   spendOf(draft, state, others)
 }
 
-/** A runner gets the kinds of stored steps with the memo, but not that of a step whose retry is due. */
+/**
+ * The error if a step's kind has changed. The runner gets the kinds of stored steps with the memo, except for steps whose retry
+ * is due.
+ */
 function changedKind({ name, op: stored }: Step, op: string): RunError {
   const message = `Step "${name}" is stored as ${stored}, and the code now calls it as ${op}: give the step another name.`
   return { message, name: 'NondeterminismError', code: 'nondeterministic' }

@@ -4,7 +4,7 @@ import { ATTRIBUTES_MAX, type RunError } from '@perdure/protocol'
 import { type AttributeChanges, changedAttributes } from '../model/attributes.ts'
 import type { Draft } from '../run/draft.ts'
 
-/** Drafts the changes that a handler reports. Answers how the run fails, if it then has too many attributes. */
+/** Drafts the changes that a handler reports. Returns an error that fails the run if it then has too many attributes. */
 export function changeAttributes(draft: Draft, changes: AttributeChanges | undefined): RunError | undefined {
   const after = changes && changedAttributes(draft.run.attributes, changes)
   if (after === undefined) return undefined

@@ -1,6 +1,6 @@
-// Decides what a freshly leased run does: it ends if a cancel was requested or its time is over, its due timers are settled,
-// and then it goes to a runner, is held without one, or fails because it is pinned to a runner that is not registered.
-// Also decides how a lease is given back. Called by services/pass.
+// Decides what a freshly leased run does. It ends if a cancel was requested or its time is over. Otherwise its due timers are
+// settled, and then it goes to a runner, is held without one, or fails because its pin is not registered. Also decides how a
+// lease is given back. Called by services/pass.
 
 import type { ChildContext } from '../arrival/child/child-start.ts'
 import { onlyWaitsForChildren, startWaiting } from '../arrival/child/waiting-starts.ts'
@@ -30,7 +30,7 @@ export interface BeginContext extends ChildContext {
 /** Decides the first pass of a lease. With `next: 'pass'` the run is `running`. */
 export function begin(state: RunState, context: BeginContext): { decision: Decision; next: Next } {
   const draft = new Draft(state, context.now)
-  // A pass of an earlier lease had these turns.
+  // These turns belonged to a pass of an earlier lease.
   loseTurns(draft)
   const next = start(draft, context)
   return { decision: draft.done(), next }
@@ -39,7 +39,7 @@ export function begin(state: RunState, context: BeginContext): { decision: Decis
 function start(draft: Draft, context: BeginContext): Next {
   const { route, catalog, start } = context
   const end = (how: End): Next => {
-    // The run was running before this lease: a pass that was sent under an earlier one may still be under way.
+    // The run was already running before this lease: a pass of an earlier lease may still be under way.
     finish(draft, how, catalog, { mayAnswer: passMayAnswer(draft.run, catalog) })
     return 'stop'
   }
@@ -53,7 +53,7 @@ function start(draft: Draft, context: BeginContext): Next {
   }
   if (isPaused(draft.run, catalog)) {
     const { namespace, app, workflow } = draft.run
-    // A resume that is committed before the hold has not seen the run as held: then the hold is decided anew.
+    // A resume that is committed before the hold has not seen the run as held: then the hold is decided again.
     draft.guards.push({ type: 'paused', namespace, app, workflow })
     draft.move('queued')
     const availableAt = draft.now + HELD_RECHECK_MS
@@ -67,7 +67,7 @@ function start(draft: Draft, context: BeginContext): Next {
     return 'stop'
   }
   if (waitsForChild(draft)) {
-    // A run that something else has woken is queued.
+    // A run that another cause has woken is queued.
     const isParked = draft.run.status === 'waiting'
     startWaiting(draft, context)
     if (draft.run.cancelRequested) return end({ status: 'cancelled' })
@@ -93,12 +93,12 @@ function waitsForChild({ open }: Draft): boolean {
   return false
 }
 
-/** A start with a delay: something woke the run before its time. */
+/** Whether the start of the run has a delay: something woke the run before its time. */
 function startsLater({ startedAt, startAt = 0 }: Run, now: number): boolean {
   return startedAt === undefined && now < startAt
 }
 
-/** The run's workflow is paused, and the run has not started. */
+/** Whether the run's workflow is paused and the run has not started. */
 function isPaused({ startedAt, app, workflow }: Run, catalog: CatalogView): boolean {
   return startedAt === undefined && catalog.isPaused(app, workflow)
 }
@@ -108,7 +108,7 @@ function startPass(draft: Draft, start: Start | undefined): Next {
   // A parked run that is due is queued before it runs, and so is a run whose lease ran out.
   draft.move('queued')
   if (draft.run.leasedWithoutSlots) {
-    // The run was leased without its slots while it was paused, and was resumed since. The next claim takes the slots.
+    // The run was leased without its slots while it was paused, and has been resumed since. The next claim takes the slots.
     draft.set({ availableAt: draft.now, leaseOwner: undefined })
     return 'stop'
   }
@@ -124,7 +124,7 @@ function startPass(draft: Draft, start: Start | undefined): Next {
   return 'pass'
 }
 
-/** Parks the run in the start queue of its throttle. Another run gets a slot that it has. */
+/** Parks the run in the start queue of its throttle. If it has a slot, another run gets that. */
 function holdForThrottle(draft: Draft, throttle: ThrottleHold, start: Start | undefined): void {
   if (!start) {
     // The throttle was not queried because the run could not start then, and it can now: the next lease queries it.
@@ -138,7 +138,7 @@ function holdForThrottle(draft: Draft, throttle: ThrottleHold, start: Start | un
   draft.start = start
 }
 
-/** The run that a cleanup run follows is gone, which only a fork of a cleanup run meets: it fails. */
+/** Fails a cleanup run because the run that it follows is gone, which only happens to a fork of a cleanup run. */
 export function failCleanup(
   state: RunState,
   { now, catalog }: { now: number; catalog: CatalogView },
@@ -149,14 +149,17 @@ export function failCleanup(
   return { decision: draft.done(), next: 'stop' }
 }
 
-/** No runner has room: the run waits as `queued` without a lease, due, until a claim finds room. `wasRefused`: its pass began, and was not sent. */
+/**
+ * Makes the run wait because no runner has room: `queued`, due and without a lease, until a claim finds room. `wasRefused`: its
+ * pass began, but was not sent.
+ */
 export function waitForRunnerRoom(state: RunState, now: number, { wasRefused = false } = {}): Decision {
   const draft = new Draft(state, now)
   if (wasRefused) keepTurns(draft)
   if (draft.run.status === 'paused') park(draft, now)
   else {
     draft.move('queued')
-    // One that has not started keeps its place among those that wait.
+    // A run that has not started keeps its place among the waiting runs.
     const { startedAt, createdAt } = draft.run
     const availableAt = startedAt === undefined ? createdAt : now
     draft.set({ availableAt, leaseOwner: undefined, waitingFor: { kind: 'runner' } })
@@ -164,7 +167,7 @@ export function waitForRunnerRoom(state: RunState, now: number, { wasRefused = f
   return draft.done()
 }
 
-/** No runner could be reached: the run stays queued, spends no attempt, and is tried again later. */
+/** Holds the run because no runner could be reached: it stays queued, spends no attempt, and is tried again later. */
 export function holdForRunner(state: RunState, now: number): Decision {
   const draft = new Draft(state, now)
   leaveTurns(draft)
@@ -176,7 +179,7 @@ export function holdForRunner(state: RunState, now: number): Decision {
   return draft.done()
 }
 
-/** Other suspects are tried before the run (answer/suspicion.ts): it waits as it is, and spends nothing. */
+/** Makes the run wait because other suspects are tried first (answer/suspicion.ts): it stays unchanged and spends nothing. */
 export function waitForTurn(state: RunState, now: number, waitMs: number): Decision {
   const draft = new Draft(state, now)
   const until = now + waitMs
@@ -190,8 +193,8 @@ const FOR_TURN =
   'It waits for its turn: passes that were lost together are retried one at a time, to find the pass that ends the process of the runner.'
 
 /**
- * Gives the lease back between passes, at a shutdown: the run is queued, available at once, and spends no attempt. `wasSent`: its pass was
- * cut off.
+ * Gives the lease back between passes, at a shutdown: the run is queued, available at once, and spends no attempt. `wasSent`:
+ * its pass was interrupted.
  */
 export function giveBack(state: RunState, now: number, { wasSent = false } = {}): Decision {
   const draft = new Draft(state, now)
@@ -206,7 +209,7 @@ export function giveBack(state: RunState, now: number, { wasSent = false } = {})
 }
 
 function hold(draft: Draft): void {
-  // Its runner was there when the pass of a suspect was lost, and is probably back soon.
+  // The suspect's runner existed when the pass was lost, and is probably back soon.
   const { createdAt, lastFailure } = draft.run
   const until = draft.now + holdMs(draft.now - (lastFailure?.suspicion?.lostAt ?? createdAt))
   draft.set({ availableAt: until, leaseOwner: undefined, waitingFor: { kind: 'runner', until } })

@@ -1,5 +1,5 @@
-// Decides a checkpoint: steps that a runner reports while its pass goes on (docs/wire-protocol.md#checkpoints). The rules
-// are those of a 206, except that the run neither parks nor needs another pass. Called by services/pass/checkpoint.
+// Decides a checkpoint: steps that a runner reports while its pass continues (docs/wire-protocol.md#checkpoints). The rules are
+// those of a 206, except that the run neither parks nor needs another pass. Called by services/pass/checkpoint.
 
 import { hasSentTurn } from '../holds/turns.ts'
 import type { Decision, Next } from '../model/decision.ts'
@@ -19,7 +19,7 @@ import { OPCODES } from './opcodes/registry.ts'
 import { settleDue } from './park.ts'
 import { storeDueProgress, storeProgress } from './progress.ts'
 
-/** With `next: 'pass'` the pass goes on; with 'stop' the run has ended and its pass must be aborted. */
+/** Returns the decision. With `next: 'pass'` the pass continues; with 'stop' the run has ended and its pass must be aborted. */
 export function checkpoint(
   state: RunState,
   reported: Reported,
@@ -46,7 +46,7 @@ function decideNext(draft: Draft, state: RunState, reported: Reported, context: 
   }
   keepLogs(draft, state, reported, context)
   if (reported.kind === 'rejected') return end({ status: 'failed', error: reported.error })
-  // A checkpoint of progress alone brings nothing further: a handler that then throws again must not go on for ever.
+  // A checkpoint of progress alone does not count as an advance: a handler that then throws again must not continue for ever.
   if (reported.opcodes.length > 0 || reported.progress === undefined) restoreTries(draft)
   const ended = applyReported(draft, state, reported, context)
   if (ended) return end(ended)
@@ -56,14 +56,17 @@ function decideNext(draft: Draft, state: RunState, reported: Reported, context: 
   return 'pass'
 }
 
-/** Stores a progress that has waited. Nothing else of the run is decided. */
+/** Stores a progress that has waited. Nothing else about the run is decided. */
 export function pendingProgress(state: RunState, context: PassContext): { decision: Decision; next: Next } {
   const draft = new Draft(state, context.now)
   storeProgress(draft, context.pendingProgress)
   return { decision: draft.done(), next: 'pass' }
 }
 
-/** Stores when the callbacks of steps with turns started, which the runner says while they run. Undefined if none of the steps has a turn. */
+/**
+ * Stores when the callbacks of steps with turns started, which the runner reports while they run. Undefined if none of the
+ * steps has a turn.
+ */
 export function turnsStarted(
   state: RunState,
   running: readonly ReportedRunning[],
@@ -78,7 +81,7 @@ export function turnsStarted(
   return draft.changes.length === 0 ? undefined : { decision: draft.done(), next: 'pass' }
 }
 
-/** Nothing of the run changes. */
+/** A decision that changes nothing about the run. */
 export function unchanged(state: RunState, now: number): { decision: Decision; next: Next } {
   return { decision: new Draft(state, now).done(), next: 'pass' }
 }
@@ -96,7 +99,7 @@ export interface Acknowledged {
 
 /**
  * The payload of a `checkpoint.ack`. Its steps are in the order of their seqs, as in the memo of a later replay. A step that
- * succeeded as the runner reported it has its id only.
+ * succeeded as the runner reported it is listed only by its id.
  */
 export function acknowledge({ seq, written, others, stop }: Acknowledged): JsonText {
   return `{"seq":${seq},"steps":[${ackEntries(written, others)}]${stop ? ',"stop":true' : ''}}`
@@ -106,7 +109,7 @@ function ackEntries(written: readonly Step[], others: readonly Step[]): string {
   const [only] = written
   // Nearly every checkpoint has one step.
   if (only && written.length === 1 && others.every(({ id }) => id === only.id)) return ackEntry(only, true)
-  // A step may move twice in one commit: its last row counts.
+  // A step may change twice in one commit: its last row counts.
   const rows = new Map(others.map(step => [step.id, step]))
   const fresh = new Set<string>()
   for (const step of written) {

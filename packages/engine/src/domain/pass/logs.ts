@@ -1,5 +1,5 @@
-// Drafts the log lines of a pass that are stored (docs/concepts.md#logs): handler lines once although every pass repeats
-// them, step lines once per attempt, and sensitive fields redacted.
+// Drafts the log lines of a pass that are stored (docs/concepts.md#logs): handler lines are stored once although every pass
+// repeats them, step lines once per attempt, and sensitive fields redacted.
 
 import { hashStepId, positionalStepId, ROOT_SCOPE } from '@perdure/protocol'
 import { type LogLine, stepLineKey } from '../model/log-line.ts'
@@ -36,7 +36,7 @@ export function keepLogs(
   }
 }
 
-/** Stores a handler line with an index above the highest stored one: a replay repeats the lines from index 0 on. */
+/** Stores a handler line if its index is above the highest stored one: a replay repeats the lines from index 0. */
 function keepRootLine(draft: Draft, line: PassLine): void {
   if (line.index < draft.rootLogged) return
   draft.rootLogged = line.index + 1
@@ -44,8 +44,8 @@ function keepRootLine(draft: Draft, line: PassLine): void {
 }
 
 /**
- * Stores a line of a step under the attempt of this pass. A retry that was not due when the pass was sent has not begun: the line
- * repeats one of the attempt before, which a report of this pass has stored.
+ * Stores a line of a step under the attempt of this pass. If the retry was not due when the pass was sent, the attempt has not
+ * begun: the line repeats one of the previous attempt, which a report of this pass has stored.
  */
 function keepStepLine(
   draft: Draft,
@@ -58,9 +58,9 @@ function keepStepLine(
 }
 
 /**
- * The id of the step that a scope names, if the step was not reported along with its lines. A run may use a name more than
+ * The id of the step that a scope names, if the step was not reported together with its lines. A run may use a name more than
  * once: the scope means the unsettled step of that name, else the one that a checkpoint of this pass settled, else the next
- * one, which will be reported under the id that its position gives.
+ * one, which will be reported under the id of its position.
  */
 function stepNamed(state: RunState, name: string, sentAt: number): string {
   for (const step of state.open.values()) if (step.name === name) return step.id

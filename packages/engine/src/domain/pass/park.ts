@@ -1,5 +1,5 @@
-// Parking: when a run that has nothing to do now wakes, and what it waits for. And the opposite: settling the timers that
-// are due. Called by the decisions about passes in this folder.
+// Parking: when a run that has nothing to do now wakes, and what it waits for. Also the opposite: settling the due timers.
+// Called by the decisions about passes in this folder.
 
 import { hasNewTurn, hasSentTurn, isAtLimit, mayAskAgain } from '../holds/turns.ts'
 import { invariant } from '../model/errors.ts'
@@ -14,7 +14,7 @@ import { signalOf } from '../text/name.ts'
 import { OPCODES } from './opcodes/registry.ts'
 import { endOfWait } from './opcodes/wait-for-run.ts'
 
-/** Settles every sleep that has ended by now, every wait and child that has timed out, and every wait for a run that has ended. */
+/** Settles every sleep that has ended, every wait and child that has timed out, and every wait for a run that has ended. */
 export function settleDue(draft: Draft, { newest }: Pick<Assumptions, 'newest'>): void {
   for (const step of [...draft.open.values()]) {
     if (step.status !== 'waiting' || (timerOf(step) ?? Number.POSITIVE_INFINITY) > draft.now) continue
@@ -29,7 +29,7 @@ export function settleDue(draft: Draft, { newest }: Pick<Assumptions, 'newest'>)
   }
 }
 
-/** The child has not ended by its timeout: it is cancelled, and the step fails. */
+/** Ends a child that has not ended by its timeout: it is cancelled, and the step fails. */
 function endChild(draft: Draft, step: Step): void {
   const { childRunId, childStart } = step
   if (childRunId !== undefined) cancelChild(draft, childRunId)
@@ -40,10 +40,9 @@ function endChild(draft: Draft, step: Step): void {
 }
 
 /**
- * Parks the drafted run until the earliest deadline of its open steps and gives the lease back. A paused run stays
- * paused and wakes only to settle timers. `sentAt` is when the last pass was sent: a retry that was due then and was not
- * reported will never be, so it is no reason to wake.
- * Returns false, and changes nothing, if nothing will ever wake the run.
+ * Parks the drafted run until the earliest deadline of its open steps and gives the lease back. A paused run stays paused and
+ * wakes only to settle timers. `sentAt` is when the last pass was sent: a retry that was due at that time and was not reported
+ * will never be reported, so it is no reason to wake. Returns false, and changes nothing, if nothing will ever wake the run.
  */
 export function park(draft: Draft, sentAt: number): boolean {
   const reasons = [...draft.open.values()].filter(
@@ -74,8 +73,8 @@ export function takeTurns(draft: Draft): boolean {
 }
 
 /**
- * The pass is over, and has not reported the steps that it could start: they may have started all the same, so their turns count, and they
- * need new ones. The handler may also go another way by now: then nobody asks for a turn again.
+ * Takes the turns of steps that the pass, now over, could start but did not report. They may have started, so their turns
+ * count, and they need new ones. The handler may also take another path now: then nobody requests a turn again.
  */
 export function loseTurns(draft: Draft): void {
   for (const step of [...draft.open.values()].filter(hasSentTurn)) {
@@ -84,7 +83,7 @@ export function loseTurns(draft: Draft): void {
   }
 }
 
-/** No runner can take the run: others get its turns, and its steps ask for new ones in its next pass. */
+/** Gives the turns away because no runner can take the run: its steps request new ones in its next pass. */
 export function leaveTurns(draft: Draft): void {
   for (const step of [...draft.open.values()].filter(step => isAtLimit(step) && step.turnAt !== undefined)) {
     draft.leaveTurn(step)
@@ -92,22 +91,22 @@ export function leaveTurns(draft: Draft): void {
   }
 }
 
-/** The pass was not sent: its steps keep their turns for the next one. */
+/** Keeps the turns for the next pass, because this one was not sent. */
 export function keepTurns(draft: Draft): void {
   for (const step of [...draft.open.values()].filter(hasSentTurn)) draft.moveStep(step, { nextAttemptAt: undefined })
 }
 
-/** The failure or the budget for which the run is paused, if it is for one. */
+/** The failure or the budget that is the reason for the pause, if it is one of these. */
 function reasonOf({ run: { waitingFor } }: Draft): WaitingFor | undefined {
   return waitingFor?.kind === 'failure' || waitingFor?.kind === 'budget' ? waitingFor : undefined
 }
 
-/** When the open step goes on by itself, if it ever does. */
+/** When the open step continues by itself, if it ever does. */
 function deadline(step: Step, now: number): number | undefined {
   const { status, nextAttemptAt, childStart, startedAt } = step
   const wakeAt = timerOf(step)
   if (status === 'retrying') return nextAttemptAt
-  // A registration wakes the run; it may be missed.
+  // A registration wakes the run, but the wake-up may be missed.
   return childStart ? Math.min(childStart.until, now + holdMs(now - startedAt), wakeAt ?? Infinity) : wakeAt
 }
 

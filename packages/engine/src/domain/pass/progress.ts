@@ -5,7 +5,7 @@ import { isTerminal, type Run } from '../model/run.ts'
 import type { Draft } from '../run/draft.ts'
 import type { JsonText } from '../text/json-text.ts'
 
-/** Shortest time between two values that are stored while a run goes on. A value that comes sooner waits. */
+/** Minimum time between two stored values while a run is under way. An earlier value waits. */
 const PROGRESS_EVERY_MS = 200
 
 /** Drafts the value, unless it is stored already or the run has ended: the frame of the end is the last one. */
@@ -14,7 +14,7 @@ export function storeProgress(draft: Draft, value: JsonText | undefined): void {
   draft.setProgress(value)
 }
 
-/** Drafts the value if it need not wait. */
+/** Drafts the value if it does not need to wait. */
 export function storeDueProgress(draft: Draft, value: JsonText | undefined): void {
   if (value !== undefined && progressWaitMs(draft.run, draft.now) === 0) storeProgress(draft, value)
 }

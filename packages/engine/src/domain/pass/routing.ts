@@ -8,7 +8,7 @@ import type { Runner } from '../model/workflow.ts'
 
 export type Route =
   | { kind: 'runner'; runner: Runner }
-  /** No runner can take the pass now: none serves the workflow, or all that do are avoided. */
+  /** No runner can take the pass now: none serves the workflow, or all that serve it are avoided. */
   | { kind: 'none' }
   /** The pin names a runner that is not registered. */
   | { kind: 'pinMissing' }
@@ -18,7 +18,7 @@ export interface RouteInput {
   /** Registered runners of the run's app. */
   runners: readonly Runner[]
   isLive(runner: Runner): boolean
-  /** Whether the runner refused this pass, or another one a moment ago. */
+  /** Whether the runner refused this pass, or refused another one a moment ago. */
   isAvoided(runner: Runner): boolean
   /** Whether the runner has room for the pass. Such runners are preferred. */
   hasRoom?(runner: Runner): boolean
@@ -47,8 +47,8 @@ export function route({ run, runners, isLive, isAvoided, hasRoom, random }: Rout
 }
 
 /**
- * Whether the runner's newest registration has the run's workflow. A runner without it would reject the run for good. One that does not
- * know cleanup runs would execute the handler in their place.
+ * Whether the runner's newest registration has the run's workflow. A runner without it would reject the run for good. A runner
+ * that does not know cleanup runs would execute the handler instead of the cleanup.
  */
 export function serves(
   { workflows, features }: Pick<Runner, 'workflows' | 'features'>,

@@ -1,12 +1,12 @@
-// Reads the log lines of a runner's answer or checkpoint (docs/wire-protocol.md#log-lines). Bad lines are left out: the
-// steps that came with them count all the same, and so does every line that can be read. Called by outcome.ts.
+// Reads the log lines of a runner's answer or checkpoint (docs/wire-protocol.md#log-lines). Bad lines are left out: the steps
+// in the same message still count, and so does every readable line. Called by outcome.ts.
 
 import { LOG_INDEX_MAX, type LogLevel, ROOT_SCOPE, type RunnerLogLine } from '@perdure/protocol'
 import { RunnerLogLineSchema } from '@perdure/protocol/schema'
 import { arrayElements, type JsonText, objectMember } from '../../text/json-text.ts'
 import { compiledOnce } from '../../text/schema/compiled-schema.ts'
 
-/** A log line whose fields are kept as the text they came in. */
+/** A log line whose fields are kept as the text in which they came. */
 export type PassLine = Omit<RunnerLogLine, 'fields'> & { fields?: JsonText }
 
 export interface PassLines {
@@ -15,16 +15,16 @@ export interface PassLines {
   unread?: UnreadLines
 }
 
-/** Lines that could not be read, and are not stored. */
+/** Unreadable lines, which are not stored. */
 interface UnreadLines {
   count: number
-  /** The problem of the first one. */
+  /** The problem of the first line. */
   problem: string
 }
 
 const wellFormed = compiledOnce(RunnerLogLineSchema)
 
-/** Names of the levels in the loggers of other languages. */
+/** Names of levels in the loggers of other languages. */
 const LEVELS: Readonly<Record<string, LogLevel>> = {
   trace: 'debug',
   debug: 'debug',
@@ -64,7 +64,7 @@ export function readLines(parsed: object | undefined, text: JsonText): PassLines
   return read
 }
 
-/** The line with missing fields filled in, or its problem. Without an index it follows the last line of its scope. */
+/** The line with missing fields filled in, or its problem. A line without an index follows the last line of its scope. */
 function repaired(line: unknown, nextIndex: ReadonlyMap<string, number>): RunnerLogLine | string {
   if (!isObject(line)) return 'must be an object'
   const { message } = line

@@ -1,5 +1,6 @@
 // Reads the opcodes of a runner's answer or checkpoint, each by the schema of its kind (docs/wire-protocol.md#opcodes).
-// Payloads are kept as the text they came in. Called by outcome.ts; apply-opcodes.ts drafts what follows from the opcodes.
+// Payloads are kept as the text in which they came. Called by outcome.ts; apply-opcodes.ts drafts the consequences of the
+// opcodes.
 
 import type { Opcode } from '@perdure/protocol'
 import { OPCODES_MAX, OpcodeSchema } from '@perdure/protocol/schema'
@@ -24,27 +25,27 @@ function reader({ properties }: Branch) {
   return compiledOnce(Type.Object({ ...properties, ...Object.fromEntries(lenient) }))
 }
 
-/** The features that engine and runner have agreed on, as far as an answer shows them (docs/wire-protocol.md#features). */
+/** The features that engine and runner have agreed on, if they concern an answer (docs/wire-protocol.md#features). */
 export interface Negotiated {
-  /** Failed steps may carry a retry policy. Otherwise it is an unknown field, and ignored. */
+  /** Failed steps may have a retry policy. Otherwise it is an unknown field, and ignored. */
   stepPolicy: boolean
-  /** Waits may say which events the handler was given. Otherwise it was given all of its memo. */
+  /** Waits may list the events that the handler was given. Otherwise it was given all of its memo. */
   waitOrder: boolean
-  /** Steps may say that they can be undone. Otherwise nobody could undo them, and it is ignored. */
+  /** Steps may report that they can be undone. Otherwise nobody could undo them, and the report is ignored. */
   cleanup: boolean
-  /** Steps may say what their attempt spent. Otherwise it is ignored. */
+  /** Steps may report what their attempt spent. Otherwise it is ignored. */
   budgets: boolean
-  /** Answers and checkpoints may carry attributes. Otherwise they are ignored. */
+  /** Answers and checkpoints may have attributes. Otherwise they are ignored. */
   attributes: boolean
-  /** A 200 may continue the run as another one, in place of its result. Otherwise that is ignored. */
+  /** A 200 may continue the run as another one, instead of its result. Otherwise that is ignored. */
   continueAs: boolean
-  /** A 200 may carry the steps that the pass ended with. Otherwise they are ignored. */
+  /** A 200 may have the steps that the pass ended with. Otherwise they are ignored. */
   endWithSteps: boolean
 }
 
 type OpcodesNegotiated = Pick<Negotiated, 'stepPolicy' | 'waitOrder' | 'cleanup' | 'budgets'>
 
-/** The opcodes of the object that is written in `text`, or what is wrong with them. */
+/** The opcodes of the object that `text` contains, or the problem with them. */
 export function readOpcodes(parsed: object, text: JsonText, negotiated: OpcodesNegotiated): PassOpcode[] | string {
   const { opcodes } = parsed as { opcodes?: unknown }
   if (!Array.isArray(opcodes)) return '/opcodes must be an array'
@@ -58,7 +59,7 @@ export function readOpcodes(parsed: object, text: JsonText, negotiated: OpcodesN
   return opcodes.map((opcode, i) => withRawData(opcode, texts[i] as JsonText))
 }
 
-/** Members that were not negotiated, and measured times that are none: both are ignored, like unknown fields. */
+/** Leaves out members that were not negotiated, and invalid measured times: both are ignored, like unknown fields. */
 function leaveOutUnusable(
   opcode: Record<string, unknown>,
   { stepPolicy, waitOrder, cleanup, budgets }: OpcodesNegotiated,
@@ -90,7 +91,7 @@ function problemOf(opcode: unknown): string | undefined {
   return first ? `${first.instancePath} ${first.message}` : ' has the wrong shape'
 }
 
-/** Some runners write every member of a struct, and null for those without a value. Payloads are read from the text. */
+/** Leaves out members that are null: some runners write every member of a struct. Payloads are read from the text. */
 function leaveOutNulls(opcode: object): void {
   for (const [name, value] of Object.entries(opcode)) {
     if (value === null) delete (opcode as Record<string, unknown>)[name]
@@ -98,7 +99,7 @@ function leaveOutNulls(opcode: object): void {
 }
 
 /**
- * The opcode with its payload as text in `data`. A parsed value must not pass for a text there, not even in an opcode
+ * The opcode with its payload as text in `data`. A parsed value must not be taken for such a text, not even in an opcode
  * without a payload. The opcode itself is changed: it was parsed a moment ago, and a copy of each opcode costs a tenth of
  * reading a large fan-out.
  */
@@ -110,7 +111,10 @@ function withRawData(opcode: Opcode, text: JsonText): PassOpcode {
   return read
 }
 
-/** The opcodes of a 200: steps that the pass has executed and that settle at once. Otherwise what is wrong with them. */
+/**
+ * The opcodes of a 200, which must be steps that the pass has executed and that settle at once. Otherwise the problem with
+ * them.
+ */
 export function readLastOpcodes(parsed: object, text: JsonText, negotiated: Negotiated): PassOpcode[] | string {
   const opcodes = readOpcodes(parsed, text, negotiated)
   if (typeof opcodes === 'string') return opcodes

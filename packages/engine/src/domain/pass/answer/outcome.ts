@@ -1,5 +1,5 @@
 // Reads a runner's answer to an invoke (docs/wire-protocol.md#answer) or its checkpoint into an outcome. Nothing in it is
-// trusted: whatever a runner sends becomes one of the kinds below. `advance` and `checkpoint` decide what follows.
+// trusted: every answer becomes one of the kinds below. `advance` and `checkpoint` decide the consequences.
 
 import {
   ATTRIBUTE_KEY_CHARS_MAX,
@@ -30,15 +30,15 @@ export interface RunReport {
   attributes?: AttributeChanges
 }
 
-/** The handler's newest progress, as the text it came in. A failed pass may report it too. */
+/** The handler's newest progress, as the text in which it came. A failed pass may report it too. */
 export interface ReportedProgress {
   progress?: JsonText
 }
 
-/** The run goes on as a new one with this input. */
+/** The run continues as a new one with this input. */
 export interface NextInput {
   data?: JsonText
-  /** The events that the handler was given; absent: those of its whole memo. */
+  /** The events that the handler was given; absent: all events of its memo. */
   given?: Given
 }
 
@@ -54,10 +54,10 @@ export type Outcome = PassLines &
     | { kind: 'transportFailed'; error: PassError; loss?: Loss }
   )
 
-/** Why a pass failed: the handler threw, or the runner gave no answer that can be read. */
+/** Why a pass failed: the handler threw, or the runner gave no readable answer. */
 export type PassError = StepError & { code: 'handler_failed' | 'runner_unreachable' }
 
-/** The codes of run errors that a runner may give in a 4xx. */
+/** The codes of run errors that a runner may send in a 4xx. */
 const CODES_OF_RUNNERS = ['step_failed', 'handler_failed', 'nondeterministic'] as const
 
 const checkpointSeq = compiledOnce(CheckpointSchema.properties.seq)
@@ -74,7 +74,7 @@ const NOTHING: Negotiated = {
   endWithSteps: false,
 }
 
-/** Levels of nesting around a payload: the body, and in a 206 the list and the opcode. */
+/** Levels of nesting around a payload: the body, and in a 206 also the list and the opcode. */
 const ENVELOPE_DEPTH = { 200: 1, 206: 3 }
 
 /** Reads a runner's answer. `body` is within the maximum size of an answer. */
@@ -105,14 +105,14 @@ export function readAnswer(
   return { kind: 'rejected', error: { message: foreign(), code: 'invalid_response' }, ...lines }
 }
 
-/** The outcome of an answer without the mark that its runner gives: a server between gave it, so it says nothing of the run. */
+/** The outcome of an answer without its runner's mark: a server in between gave it, so it says nothing about the run. */
 export function readForeignAnswer(status: number, body: string, url: string): Outcome {
   return transportFailed(`${answered({ url, status, body })} ${NOT_THE_RUNNER}`)
 }
 
 const NOT_THE_RUNNER = `A server in front of the runner answered instead of it, or removes its header ${RUNNER_HEADER}.`
 
-/** The reason for which the runner refused this engine; undefined for every other answer. A runner that refuses runs nothing. */
+/** Why the runner refused this engine; undefined for every other answer. A runner that refuses runs nothing. */
 export function refusalOfEngine(status: number, body: string): string | undefined {
   if (status < 400 || !body.includes(ENGINE_REFUSED)) return undefined
   const error = errorObject(parse(body))
@@ -126,7 +126,7 @@ export type Reported = Extract<Outcome, { kind: 'opcodes' | 'rejected' }>
 export interface SentCheckpoint {
   seq: number
   reported: Reported
-  /** All steps that run now, if the message lists them. */
+  /** All steps that are running now, if the message lists them. */
   running?: ReportedRunning[] | undefined
 }
 
@@ -147,13 +147,13 @@ export function transportFailed(message: string): Outcome {
   return { kind: 'transportFailed', error: { message, code: 'runner_unreachable' }, logs: [] }
 }
 
-/** The outcome of an answer over the maximum size. A repeat would be as large, so the run fails. */
+/** The outcome of an answer over the maximum size. The answer to a repeat would be as large, so the run fails. */
 export function responseTooLarge(bytesMax: number): Outcome {
   const message = `The runner's answer is larger than ${bytesMax} bytes.`
   return { kind: 'rejected', error: { message, code: 'response_too_large' }, logs: [] }
 }
 
-/** Ends the text with a full stop unless it has an end: messages of runners may be sentences. */
+/** Ends the text with a full stop unless it has one: messages of runners may be sentences. */
 function sentence(text: string): string {
   return /[.!?…]$/.test(text) ? text : `${text}.`
 }
@@ -225,7 +225,7 @@ function readReported(
 
 const NO_REPORT: RunReport = {}
 
-/** Reads the report of the message about the run. A text: what is wrong with it. */
+/** Reads the run report in the message. Returns a text if there is a problem with it. */
 function readReport(parsed: object, lines: Extras, negotiated: Negotiated): RunReport | string {
   const { attributes = null, progress = null } = parsed as { attributes?: unknown; progress?: unknown }
   if (!negotiated.attributes) return NO_REPORT
@@ -235,7 +235,7 @@ function readReport(parsed: object, lines: Extras, negotiated: Negotiated): RunR
   return attributesFault(attributes)
 }
 
-/** Longest part of a path in a message: a key may be as long as an answer. */
+/** Maximum length of a part of a path in a message: a key may be as long as an answer. */
 const PATH_CHARS_MAX = 100
 const KEY_WANTED = `1 to ${ATTRIBUTE_KEY_CHARS_MAX} letters, digits, _, . or -`
 const VALUE_WANTED = `a string of up to ${ATTRIBUTE_VALUE_CHARS_MAX} characters, a number up to 2^53 - 1 (a larger one as a string), a boolean, or null`
@@ -251,7 +251,7 @@ function attributesFault(attributes: unknown): string {
 /** The parts of a message that count whatever its status is. */
 type Extras = PassLines & ReportedProgress
 
-/** Reads the log lines and the progress of a message. A progress that is not allowed is left out; null is none. */
+/** Reads the log lines and the progress of a message. A disallowed progress is left out, and null means none. */
 function readExtras(parsed: object | undefined, text: JsonText, negotiated: Negotiated): Extras {
   const extras: Extras = readLines(parsed, text)
   const { progress = null } = (parsed ?? {}) as { progress?: unknown }
@@ -266,7 +266,7 @@ const PROGRESS_FAULT = `/progress must not be larger than ${PROGRESS_BYTES_MAX} 
 const TOO_DEEP = `is nested deeper than ${JSON_DEPTH_MAX} levels`
 
 /**
- * Whether a payload is nested too deeply. The fields of log lines may be: what is too deep in them is redacted. `deeper` names
+ * Whether a payload is nested too deeply. The fields of log lines may be: their deepest parts are redacted. `deeper` names
  * members whose payloads have more levels around them.
  */
 function isTooDeep(text: JsonText, envelopeDepth: number, deeper: Readonly<Record<string, number>> = {}): boolean {
@@ -293,7 +293,7 @@ function reasonOf(parsed: object | undefined): { code: NonNullable<RunError['cod
   return { code: known, ...(typeof stepName === 'string' ? { stepName } : {}) }
 }
 
-/** The `error` object of a body, if it is one, with all that the runner sent. */
+/** The `error` object of a body, if it is an object, with everything that the runner sent. */
 function errorObject(parsed: object | undefined): (SentError & Record<string, unknown>) | undefined {
   const { error } = (parsed ?? {}) as { error?: unknown }
   return stepError().Check(error) ? (error as SentError & Record<string, unknown>) : undefined
@@ -307,7 +307,7 @@ function readError(parsed: object | undefined): StepError | undefined {
   return typeof error === 'string' ? { message: error } : undefined
 }
 
-/** The remedies for answers that a runner does not give. */
+/** The remedies for statuses that no runner answers with. */
 const REMEDIES: Readonly<Record<number, string>> = {
   401: ' A server in front of the runner refuses the engine.',
   403: ' A server in front of the runner refuses the engine.',
@@ -319,7 +319,7 @@ const REMEDIES: Readonly<Record<number, string>> = {
 }
 const REDIRECTED = ' The engine does not follow redirects: register the final address.'
 
-/** Describes an answer without an error of a runner: of a proxy, or of another server at the runner's address. */
+/** Describes an answer that has no error of a runner: from a proxy, or from another server at the runner's address. */
 function answered({ url, status, body }: { url: string | undefined; status: number; body: string }): string {
   const text = EMPTY_ERROR.test(body.trim()) ? '' : body
   // A Connect runner has no address.
@@ -328,10 +328,10 @@ function answered({ url, status, body }: { url: string | undefined; status: numb
   return `${foreignAnswer({ url, status, body: text })}${remedy}`
 }
 
-/** Bodies without an error in them. */
+/** Bodies without any error text. */
 const EMPTY_ERROR = /^(null|\[\s*\]|""|\{\s*("error"\s*:\s*(null|\{\s*\})\s*)?\})?$/
 
-/** The body without its log lines, which are stored apart, and redacted. */
+/** The body, redacted and without its log lines, which are stored separately. */
 function withoutLogs(body: JsonText): JsonText {
   const members = [...objectMembers(body)].filter(([name]) => name !== 'logs')
   return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`

@@ -1,5 +1,5 @@
-// Reads the running steps of a checkpoint (docs/wire-protocol.md#running-steps). They are only shown: one that cannot be read
-// is left out. Called by outcome.ts.
+// Reads the running steps of a checkpoint (docs/wire-protocol.md#running-steps). They are only shown, so an unreadable one is
+// left out. Called by outcome.ts.
 
 import { RUNNING_STEPS_MAX } from '@perdure/protocol'
 import { RunningStepSchema } from '@perdure/protocol/schema'
@@ -14,7 +14,7 @@ export interface ReportedRunning {
 
 const wellFormed = compiledOnce(RunningStepSchema)
 
-/** Undefined if the message has no list of running steps. */
+/** Returns undefined if the message has no list of running steps. */
 export function readRunning(parsed: object | undefined): ReportedRunning[] | undefined {
   const { running } = (parsed ?? {}) as { running?: unknown }
   if (!Array.isArray(running)) return undefined

@@ -1,4 +1,4 @@
-// Decides what a run does at a step boundary when a budget that it is under is exceeded: it is paused, or it fails. Called by
+// Decides what a run does at a step boundary when one of its budgets is exceeded: it is paused, or it fails. Called by
 // services/pass/budget-check, between passes and after checkpoints.
 
 import type { RunError } from '@perdure/protocol'
@@ -19,13 +19,13 @@ export interface BoundaryContext {
   now: number
   catalog: CatalogView
   assumptions: Assumptions
-  /** A pass of the run is under way: then a pause keeps the lease. */
+  /** A pass of the run is under way, so a pause keeps the lease. */
   isUnderWay: boolean
 }
 
 /**
- * With `next: 'pass'` the pass goes on, or is sent: the run is within its budgets by now, or it is paused and its pass under way ends
- * soon.
+ * With `next: 'pass'` the pass continues, or is sent: the run is within its budgets, or it is paused and its pass under way
+ * ends soon.
  */
 export function stopIfExceeded(state: RunState, context: BoundaryContext): { decision: Decision; next: Next } {
   const draft = new Draft(state, context.now)
@@ -44,7 +44,7 @@ function stop(draft: Draft, { catalog, assumptions, isUnderWay }: BoundaryContex
   const exceeded = exceededLimit(draft.run, assumptions.budgets)
   if (!exceeded || draft.run.status === 'paused') return 'pass'
   const { budget, line } = exceeded
-  // A limit that is set meanwhile makes the decision out of date: no run stays paused for an old limit.
+  // A limit that is set meanwhile makes the decision stale: no run stays paused for an old limit.
   draft.guards.push({ type: 'limit', budgetId: line.id, name: line.name, revision: line.revision })
   if (budget.whenExceeded === 'fail') {
     const mayAnswer = isUnderWay && passMayAnswer(draft.run, catalog)

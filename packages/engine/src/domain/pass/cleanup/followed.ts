@@ -1,5 +1,5 @@
-// The run that a cleanup run follows, as the invokes of the cleanup run carry it (docs/wire-protocol.md#cleanup). It has ended, so its
-// text never changes. Called by services/pass.
+// The run that a cleanup run follows, as it appears in the invokes of the cleanup run (docs/wire-protocol.md#cleanup). It has
+// ended, so its text never changes. Called by services/pass.
 
 import { asThrownError } from '@perdure/protocol'
 import type { Step } from '../../model/step.ts'
@@ -7,7 +7,7 @@ import type { LoadedRun } from '../../run/state.ts'
 import { shownRunId } from '../../text/ids.ts'
 import type { JsonText } from '../../text/json-text.ts'
 
-/** The value of `ctx.cleanup`. Its steps are in the order in which they settled; payloads are spliced in as the text they are stored in. */
+/** The value of `ctx.cleanup`. Its steps are in the order in which they settled; payloads are spliced in as their stored text. */
 export function cleanupContext({ run, steps }: LoadedRun): JsonText {
   const { id: runId, status, error } = run
   const head = JSON.stringify({ runId: shownRunId(runId), status, ...(error && { error: asThrownError(error) }) })

@@ -17,13 +17,13 @@ import { ranTimes } from '../opcodes/step-run.ts'
 
 export interface LateReport {
   opcodes: readonly PassOpcode[]
-  /** The pass has ended: the cleanup run need not wait any longer. */
+  /** The pass has ended: the cleanup run does not need to wait any longer. */
   isOver: boolean
-  /** Ids of steps whose spends an earlier report of the pass has brought. */
+  /** Ids of steps whose spends were in an earlier report of the pass. */
   counted?: ReadonlySet<string> | undefined
 }
 
-/** The ended run, and the run that cleans up after it, if there is one by now. */
+/** The ended run, and the run that cleans up after it, if it exists already. */
 export interface EndedRun {
   followed: LoadedRun
   cleanup: LoadedRun | undefined
@@ -32,8 +32,9 @@ export interface EndedRun {
 type LateContext = Pick<PassContext, 'now' | 'sent' | 'knowledge'>
 
 /**
- * Without steps when it is too late: the run has no cleanup, the time is over, or the cleanup run has begun. Then the report counts for
- * budgets alone; undefined if it does not. The report of a pass whose run another pass has continued changes nothing.
+ * Stores late steps. The result has no steps when it is too late: the run has no cleanup, the time is over, or the cleanup run
+ * has begun. Then the report only counts for budgets; undefined if it does not count for those. If another pass has continued
+ * the run, the report changes nothing.
  */
 export function storeLate(
   { followed, cleanup }: EndedRun,
@@ -61,13 +62,13 @@ export function storeLate(
   return { guards: [...guards, ...next.guards], changes: [...changes, ...next.changes], steps }
 }
 
-/** The steps of an answer that are to be stored although its run is to end: none, unless one of them can be undone. */
+/** The steps of an answer that are stored although its run must end: none, unless one of them can be undone. */
 export function succeeded(opcodes: readonly PassOpcode[]): PassOpcodeOf<'StepRun'>[] {
   const ran = opcodes.filter((opcode): opcode is PassOpcodeOf<'StepRun'> => opcode.op === 'StepRun' && !opcode.error)
   return ran.some(({ rollback }) => rollback) ? ran : []
 }
 
-/** Counts what attempts spent, unless the end of their step is stored. */
+/** Counts the spends of attempts, except those whose step has a stored end. */
 export function spendOf(draft: Draft, { steps }: RunState, opcodes: readonly PassOpcode[]): void {
   for (const opcode of opcodes) {
     if (opcode.op !== 'StepRun' || !opcode.spent) continue
@@ -76,7 +77,7 @@ export function spendOf(draft: Draft, { steps }: RunState, opcodes: readonly Pas
   }
 }
 
-/** Whether a later pass of the run, or one of another engine, has stored something. */
+/** Whether a later pass of the run, or a pass of another engine, has stored something. */
 function isOvertaken({ lastPass }: Run, sent: PassSent | undefined): boolean {
   if (!lastPass || !sent) return false
   return lastPass.pass > sent.pass || (lastPass.pass === sent.pass && lastPass.passSentAt !== sent.passSentAt)
@@ -91,7 +92,7 @@ function hasBegun({ status, startedAt, leaseOwner }: Run): boolean {
   return status !== 'queued' || startedAt !== undefined || leaseOwner !== undefined
 }
 
-/** The last seq in use before the end took its own. */
+/** The last seq in use before the seqs of the end. */
 function seqBefore({ run, steps }: LoadedRun): number {
   return Math.max(firstSeq(run.fence) - 1, ...steps.map(({ seq }) => seq))
 }
@@ -103,7 +104,7 @@ function recordLate(
 ): void {
   const { id, name, op, rollback } = opcode
   const known = state.steps.get(id)
-  // A step that was to be tried again is cancelled with its run.
+  // A step that was waiting for its retry is cancelled with its run.
   const isOpen = known === undefined ? draft.nextIndex < STEPS_MAX : known.status === 'cancelled' && known.op === op
   if (!isOpen || draft.lastSeq + END_LINES_MAX >= (draft.run.finishedSeq as number)) return
   const result = {
@@ -117,7 +118,10 @@ function recordLate(
   else draft.record({ id, name, op, attempt: 1, startedAt: context.knowledge.asOf, ...result })
 }
 
-/** Creates the cleanup run if there is something to undo by now. It is due when the pass is over, at the latest when its time is. */
+/**
+ * Creates the cleanup run if there is something to undo now. It is due when the pass is over, at the latest when its time is
+ * over.
+ */
 function releasing(
   draft: Draft,
   cleanup: LoadedRun | undefined,
@@ -127,7 +131,7 @@ function releasing(
   if (!cleanup) {
     if (!draft.hasRollback) return { guards: [], changes: [] }
     const endedAt = run.finishedAt as number
-    // The slots that the run kept are free since its end.
+    // The slots that the run kept have been free since its end.
     const { holds: _, ...created } = cleanupRun(run, { error: run.error, now: endedAt })
     const availableAt = isOver ? now : endedAt + LATE_ANSWER_MS
     return { guards: [], changes: [{ type: 'run.created', run: { ...created, availableAt } }] }

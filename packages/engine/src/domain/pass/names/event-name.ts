@@ -1,5 +1,5 @@
-// The event names that a workflow may emit or wait for: those that `POST /events` takes. A step with any other name fails
-// at once, and its handler may catch the error; the run goes on.
+// The event names that a workflow may emit or wait for, which are those that `POST /events` accepts. A step with any other name
+// fails at once; its handler may catch the error, and the run continues.
 
 import type { StepError } from '@perdure/protocol'
 import { NAME_CHARS_MAX } from '@perdure/protocol'

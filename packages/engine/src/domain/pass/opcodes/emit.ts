@@ -1,5 +1,5 @@
-// Emit: events of a run. Each is recorded, wakes waits and starts runs in the commit of the pass that reports it, so it
-// takes effect exactly once; one with a later time is stored there until it arrives.
+// Emit: events of a run. Each is recorded, wakes waits and starts runs in the commit of the pass that reports it, so it takes
+// effect exactly once. An event for a later time is stored in that commit until it arrives.
 
 import type { StepError } from '@perdure/protocol'
 import { anyTriggered, type Fanout } from '../../arrival/fanout.ts'
@@ -18,7 +18,7 @@ import type { DraftedPass, OpcodeRules, PassOpcodeOf } from './opcode.ts'
 import { dataOf, recordFailed, recordSucceeded } from './record.ts'
 import { settleOwnWaits } from './wait-for-event.ts'
 
-/** Workflows that a step names of those that its event triggered. */
+/** Maximum triggered workflows that a step names. */
 const EFFECTS_MAX = 10
 
 export const emit: OpcodeRules<'Emit'> = {
@@ -56,7 +56,7 @@ interface Emitted {
   attributes?: Attributes | undefined
 }
 
-/** Takes an event into the unit of the pass. */
+/** Adds an event to the unit of the pass. */
 function emitOne(pass: DraftedPass, one: Emitted): { effects: Fanout } | { error: StepError } {
   const { draft, assumptions, wokenWaiters, guarded } = pass
   const { catalog, report, now } = pass.context
@@ -114,7 +114,7 @@ function emitAll(pass: DraftedPass, opcode: PassOpcodeOf<'Emit'>, listed: readon
       continue
     }
     const emitted = emitOne(pass, { ...about, origin: `${opcode.id}#${i}`, app, attributes })
-    // The faults of all were looked for before.
+    // The faults of all events were checked before.
     if ('effects' in emitted) all.push(emitted.effects)
   }
   const triggered = all.flatMap(effects => effects.triggered)
@@ -128,7 +128,7 @@ function emitAll(pass: DraftedPass, opcode: PassOpcodeOf<'Emit'>, listed: readon
   return undefined
 }
 
-/** Why one of the events cannot be emitted. */
+/** Why one of the events cannot be emitted; undefined if all can. */
 function faultOf({ draft, context, assumptions }: DraftedPass, listed: readonly Listed[]): StepError | undefined {
   const { catalog, report } = context
   const generation = nextGeneration(draft.run)
@@ -156,7 +156,7 @@ function timeOf({ delayMs, atMs }: Pick<Listed, 'delayMs' | 'atMs'>, now: number
   return delayMs === undefined ? Math.ceil(atMs ?? now) : now + Math.ceil(delayMs)
 }
 
-/** Claims the dedupe id of an event. For a repeat it gives the event that claimed the id, or null if that is not known. */
+/** Claims the dedupe id of an event. Returns, for a repeat, the event that claimed the id, or null if that is not known. */
 function claim(
   { draft, assumptions, claimedIds }: DraftedPass,
   key: DedupeKey,
@@ -173,7 +173,7 @@ function claim(
   return undefined
 }
 
-/** The effects that the step keeps; absent if there were none. */
+/** The effects that the step stores; absent if there were none. */
 function effectsOf(all: readonly Pick<Fanout, 'woke' | 'triggered'>[]): EmitEffects | undefined {
   const woke = all.reduce((sum, effects) => sum + effects.woke, 0)
   const triggered = all.flatMap(effects => effects.triggered)
@@ -182,7 +182,7 @@ function effectsOf(all: readonly Pick<Fanout, 'woke' | 'triggered'>[]): EmitEffe
   return { woke, triggered: triggered.slice(0, EFFECTS_MAX), ...(more > 0 && { more }) }
 }
 
-/** A workflow whose singleton skips the event looks as if it had no trigger: the log of the run names it. */
+/** Logs the skips of the event by singletons: otherwise the workflow would seem to have no trigger. */
 function warnOfSkips(
   { draft }: DraftedPass,
   { id, name, eventName }: PassOpcodeOf<'Emit'>,

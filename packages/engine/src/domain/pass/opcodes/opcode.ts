@@ -1,5 +1,5 @@
-// An opcode as the decision about a pass reads it, and the rules that each kind of opcode must state. Every kind has a
-// file of its own in this folder; `registry.ts` lists them all.
+// An opcode as the decision about a pass reads it, and the rules that each kind of opcode must define. Every kind has its own
+// file in this folder; `registry.ts` lists them all.
 
 import type { Opcode, RunError } from '@perdure/protocol'
 import type { Event } from '../../model/event.ts'
@@ -11,12 +11,12 @@ import type { RunState } from '../../run/state.ts'
 import type { JsonText } from '../../text/json-text.ts'
 import type { PassContext } from './context.ts'
 
-/** Members of an opcode that hold a payload, which is kept as the text it came in. */
+/** Members of an opcode that contain a payload, which is kept as the text in which it came. */
 type PayloadMember = 'data' | 'childData'
-/** Members that may have any value when they are read: a bad one fails the step, where its handler can catch the error. */
+/** Members that may have any value when they are read: a bad value fails the step, and its handler can catch the error. */
 export type MemberCheckedByStep = 'eventName' | 'webhookUrl' | 'signal'
 
-/** An opcode whose payload, under whichever name it came, is the JSON text in `data`. */
+/** An opcode whose payload is the JSON text in `data`, whatever the name of its member on the wire. */
 export type PassOpcode = AsRead<Opcode>
 type AsRead<T> = T extends unknown
   ? Omit<T, PayloadMember | MemberCheckedByStep> & { data?: JsonText } & {
@@ -31,7 +31,7 @@ type PayloadOf<Op extends Opcode['op']> = [keyof Extract<Opcode, { op: Op }> & P
   ? null
   : keyof Extract<Opcode, { op: Op }> & PayloadMember
 
-/** The pass whose opcodes are drafted, with what its earlier opcodes left for the later ones. */
+/** The pass whose opcodes are drafted, with the results of its earlier opcodes for the later ones. */
 export interface DraftedPass {
   readonly draft: Draft
   readonly state: RunState
@@ -46,7 +46,7 @@ export interface DraftedPass {
   readonly claimedIds: Map<string, string>
   /** Waiters (by `waiterKey`) that emits of this pass have woken. */
   readonly wokenWaiters: Set<string>
-  /** Keys of the guards of its emits. */
+  /** Keys of the guards of the pass's emits. */
   readonly guarded: Set<string>
   /** The decision's assumptions, with the flow-control rows that this pass has written. */
   readonly assumptions: OwnAssumptions
@@ -54,14 +54,14 @@ export interface DraftedPass {
 
 /** The rules of a kind of opcode. None has a default: a new kind that misses a rule does not compile. */
 export interface OpcodeRules<Op extends Opcode['op']> {
-  /** The member of the opcode that holds its payload on the wire; null: it has none. */
+  /** The member of the opcode that contains its payload on the wire; null: it has none. */
   readonly payload: PayloadOf<Op>
   /**
-   * Whether the runner carries the step out and reports the result. Then a failed attempt is reported again once its
-   * retry is due, and the ack of a checkpoint need not repeat a result that the runner has just reported.
+   * Whether the runner carries the step out and reports the result. If so, a failed attempt is reported again once its retry is
+   * due, and the ack of a checkpoint does not need to repeat a result that the runner has just reported.
    */
   readonly runsOnRunner: boolean
-  /** Why a run that has such a step unsettled is parked; null: the step is settled by the pass that reports it. */
+  /** Why a run is parked while such a step is unsettled; null: the pass that reports the step settles it. */
   readonly parksFor: Extract<
     WaitingFor['kind'],
     'retry' | 'limit' | 'sleep' | 'event' | 'signal' | 'callback' | 'run' | 'child'

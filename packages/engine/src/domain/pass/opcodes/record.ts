@@ -1,5 +1,5 @@
-// Records a new step in the draft of a pass, in the status that its opcode gives it at once. Used by the opcodes that
-// the engine carries out itself. Each returns undefined, as the draft of an opcode that does not end the run.
+// Records a new step in the draft of a pass, at once in the status of its opcode. Used by the opcodes that the engine carries
+// out itself. Each function returns undefined, as the draft of an opcode that does not end the run.
 
 import type { StepError } from '@perdure/protocol'
 import type { Step } from '../../model/step.ts'
@@ -26,13 +26,13 @@ export function recordSucceeded({ draft }: DraftedPass, opcode: RecordedOpcode, 
   draft.record({ ...firstAttempt(opcode, now), status: 'succeeded', finishedAt: now, ...fields })
 }
 
-/** A step that the engine refuses: the handler sees the error thrown, and may catch it. */
+/** Records a step that the engine refuses: its error is thrown in the handler, which may catch it. */
 export function recordFailed({ draft }: DraftedPass, opcode: RecordedOpcode, error: StepError): undefined {
   const { now } = draft
   draft.record({ ...firstAttempt(opcode, now), status: 'failed', finishedAt: now, error })
 }
 
-/** `data`, left out if there is none. */
+/** `data`, omitted if there is none. */
 export function dataOf(text: JsonText | undefined): { data?: JsonText } {
   return text === undefined ? {} : { data: text }
 }

@@ -31,7 +31,7 @@ export const OPCODES = {
   Webhook: webhook,
 } as const satisfies { readonly [Op in Opcode['op']]: OpcodeRules<Op> }
 
-/** The kind of the step that the opcode is about: a step that waits for its turn is one that runs later. */
+/** The kind of the step of the opcode: a step that waits for its turn is recorded as the kind that runs later. */
 export function recordedOp(op: Opcode['op']): Op {
   return op === 'StepLimit' ? 'StepRun' : op
 }

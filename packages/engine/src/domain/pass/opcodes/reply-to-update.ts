@@ -1,5 +1,5 @@
-// ReplyToUpdate: the handler's answer to an update (docs/signals.md#updates). It is stored with the update, in the commit of the step.
-// The first answer counts. One to a plain signal, or to an update of another run, changes nothing.
+// ReplyToUpdate: the handler's answer to an update (docs/signals.md#updates). It is stored with the update, in the commit of
+// the step. The first answer counts. An answer to a plain signal, or to an update of another run, changes nothing.
 
 import type { UpdateAnswer } from '../../model/event.ts'
 import type { OpcodeRules } from './opcode.ts'

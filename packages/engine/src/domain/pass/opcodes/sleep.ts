@@ -11,7 +11,7 @@ export const sleep: OpcodeRules<'Sleep'> = {
   runsOnRunner: false,
   parksFor: 'sleep',
   whenDue: { data: 'null' },
-  /** The wake time is fixed when the sleep is persisted, so that a repeated pass cannot lengthen it. */
+  /** The wake time is fixed when the sleep is stored, so that a repeated pass cannot lengthen it. */
   draft(pass, opcode) {
     return recordWaiting(pass, opcode, { wakeAt: pass.draft.now + Math.ceil(opcode.sleepMs) })
   },
@@ -22,7 +22,7 @@ export const sleepUntil: OpcodeRules<'SleepUntil'> = {
   runsOnRunner: false,
   parksFor: 'sleep',
   whenDue: { data: 'null' },
-  /** The target is stored as it is, within what a timestamp can express. A sleep until a past time ends at once. */
+  /** The target is stored unchanged if a timestamp can express it. A sleep until a past time ends at once. */
   draft(pass, opcode) {
     const wakeAt = Math.min(WAKE_AT_MS_MAX, Math.max(0, Math.ceil(opcode.sleepUntilMs)))
     return recordWaiting(pass, opcode, { wakeAt })

@@ -1,5 +1,5 @@
-// StartRun starts a run that outlives its starter, in the commit of the pass that reports the step, so exactly once. CancelRun requests the
-// cancel of any run of the namespace (docs/steps.md#starting-runs).
+// StartRun starts a run that outlives its starter, in the commit of the pass that reports the step, and so exactly once.
+// CancelRun requests the cancel of any run of the namespace (docs/steps.md#starting-runs).
 
 import { notRegistered } from '../../arrival/child/child-start.ts'
 import { startRunOf } from '../../arrival/child/start-run.ts'
@@ -11,7 +11,7 @@ import { noRun } from './wait-for-run.ts'
 export const startRun: OpcodeRules<'StartRun'> = {
   payload: 'data',
   runsOnRunner: false,
-  // It waits only for its workflow to be registered.
+  // The step waits only for its workflow to be registered.
   parksFor: null,
   whenDue: null,
   draft(pass, opcode) {
@@ -50,7 +50,7 @@ export const cancelRun: OpcodeRules<'CancelRun'> = {
     else if (!isTerminal(newest.status)) {
       const request = { type: 'run.cancelRequested', at: draft.now } as const
       draft.changes.push({ ...request, runId: newest.id })
-      // The run may continue as another before this is stored.
+      // The run may continue as another one before this is stored.
       draft.changes.push({ ...request, runId: newest.chainId ?? newest.id, followsChain: true })
     }
     return recordSucceeded(pass, opcode, { data: 'null' })

@@ -1,4 +1,4 @@
-// Reads the error that a runner sends: the members that the interface knows, within their bounds. Nothing in it is trusted.
+// Reads the error that a runner sends: the known members, within their bounds. Nothing in it is trusted.
 
 import {
   cutErrorText,
@@ -10,7 +10,7 @@ import {
   type StepError,
 } from '@perdure/protocol'
 
-/** An error whose message, stack and name were checked, and nothing else. */
+/** An error of which only the message, the stack and the name were checked. */
 export type SentError = Pick<StepError, 'message' | 'stack' | 'name'> & {
   code?: unknown
   fields?: unknown

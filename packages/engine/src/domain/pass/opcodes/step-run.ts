@@ -1,5 +1,6 @@
-// StepRun: an attempt of a step that the runner has carried out. It succeeded, is to be retried, or failed for good. And StepLimit: the
-// step waits for its turn at a limit before its callback starts (docs/steps.md#limits-that-steps-share). Every attempt needs a turn of its own.
+// StepRun: an attempt of a step that the runner has carried out. It succeeded, will be retried, or failed for good. And
+// StepLimit: the step waits for its turn at a limit before its callback starts (docs/steps.md#limits-that-steps-share). Every
+// attempt needs its own turn.
 
 import { asRunError, quoteName, type RunError, type StepError } from '@perdure/protocol'
 import { hasSentTurn } from '../../holds/turns.ts'
@@ -40,7 +41,7 @@ export const stepRun: OpcodeRules<'StepRun'> = {
       draft.moveStep(known, fields, startedBy(opcode, draft.now))
       return undefined
     }
-    // The result of nearly every pass: written out field by field, without a spread.
+    // This is the result of nearly every pass, so it is written out field by field, without a spread.
     const { id, name, op } = opcode
     const step: Parameters<Draft['record']>[0] = {
       id,
@@ -84,13 +85,13 @@ function draftFailure(
   const { maxAttempts } = policy
   const bound = !isRetriable || maxAttempts === 'unlimited' ? {} : { maxAttempts: spentAt + maxAttempts }
   const delay = opcode.retryAfterMs ?? backoffMs(policy, tries, context.random())
-  // After the moment the pass was sent: a retry that was due when a pass was sent, and was not reported by it, would
-  // never be taken.
+  // Later than the time when the pass was sent: if a retry was due when a pass was sent and that pass did not report it, it
+  // would never run.
   const nextAttemptAt = Math.max(draft.now + Math.ceil(delay), context.sentAt + 1)
   const endsAt = triesEndAt(policy, known, context.knowledge.asOf)
   if (isRetriable && tries < attemptsMax(policy) && nextAttemptAt <= (endsAt ?? Number.POSITIVE_INFINITY)) {
     write({ status: 'retrying', nextAttemptAt, wakeAt: endsAt, ...bound })
-    // One more for the pass, however many of its branches failed.
+    // One more per pass, however many of its branches failed.
     draft.set({ attempt: context.sentAttempt + 1 })
     return undefined
   }
@@ -110,7 +111,7 @@ function draftFailure(
   return undefined
 }
 
-/** When the tries of a step end by `maxElapsed`. It counts from the first attempt, or from the resume that gave new tries. */
+/** When `maxElapsed` ends the tries of a step. It counts from the first attempt, or from the resume that gave new tries. */
 function triesEndAt({ maxElapsedMs }: RetryPolicy, known: Step | undefined, startedAt: number): number | undefined {
   if (maxElapsedMs === undefined) return undefined
   const isResumed = known?.spentAt === known?.attempt && known?.nextAttemptAt !== undefined
@@ -121,8 +122,8 @@ function triesEndAt({ maxElapsedMs }: RetryPolicy, known: Step | undefined, star
 }
 
 /**
- * The times of an attempt, within its pass: clocks of runners run at their own speed, and the engine's may be set. Nothing
- * that the runner did not measure.
+ * The times of an attempt, within its pass: clocks of runners run at their own speed, and the engine's clock may be set.
+ * Empty if the runner did not measure.
  */
 export function ranTimes(
   { offsetMs, durationMs }: Pick<PassOpcodeOf<'StepRun'>, 'offsetMs' | 'durationMs'>,
@@ -134,14 +135,17 @@ export function ranTimes(
   return { ranAt, ranMs: Math.min(now - ranAt, Math.round(durationMs)) }
 }
 
-/** The latest time at which the attempt started: it took as long as the runner says, rounded to whole milliseconds, and has ended. */
+/**
+ * The latest time at which the attempt may have started: it has ended, and took as long as the runner reports, rounded to whole
+ * milliseconds.
+ */
 function startedBy({ durationMs = 0 }: Pick<PassOpcodeOf<'StepRun'>, 'durationMs'>, now: number): number {
   return now - Math.max(0, Math.floor(durationMs) - 1)
 }
 
 const NOT_MEASURED: Pick<Step, 'ranAt' | 'ranMs'> = { ranAt: undefined, ranMs: undefined }
 
-/** Most names that an error lists. */
+/** Maximum names that an error lists. */
 const NAMES_SHOWN_MAX = 10
 
 export const stepLimit: OpcodeRules<'StepLimit'> = {
@@ -150,7 +154,7 @@ export const stepLimit: OpcodeRules<'StepLimit'> = {
   parksFor: 'limit',
   whenDue: null,
   draft(pass, opcode, known) {
-    // It has its turn in this pass.
+    // The step has its turn in this pass.
     if (known && hasSentTurn(known)) return undefined
     const { draft } = pass
     const { id, name, limit: limitName, key } = opcode
@@ -172,7 +176,7 @@ export const stepLimit: OpcodeRules<'StepLimit'> = {
   },
 }
 
-/** The error of a step whose limit the app does not have. A registration that another engine has acknowledged counts. */
+/** The error of a step whose limit the app does not have. Registrations that another engine has acknowledged count. */
 function refusalOf({ draft, context }: DraftedPass, name: string): StepError | undefined {
   const { catalog, assumptions } = context
   const { app } = draft.run

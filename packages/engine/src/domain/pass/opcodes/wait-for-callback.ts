@@ -1,4 +1,4 @@
-// WaitForCallback: a step that a post to its URL settles (docs/steps.md#callbacks). A post that came before is in the run's
+// WaitForCallback: a step that a post to its URL settles (docs/steps.md#callbacks). A post that came earlier is in the run's
 // row of early callbacks.
 
 import { earlyCallbacks, earlyCallbacksId, takeCallback } from '../../arrival/callback/early-callbacks.ts'

@@ -1,5 +1,6 @@
-// WaitForEvent and WaitForSignal: a step that an event settles (docs/events.md#waits): one that came since the run was created, one
-// that this pass emits, or one to come. A signal is an event with a name of its own in the log, which its run alone waits for.
+// WaitForEvent and WaitForSignal: a step that an event settles (docs/events.md#waits): an event that came since the run was
+// created, one that this pass emits, or a later one. A signal is an event whose name in the log belongs to its run, so only
+// that run waits for it.
 
 import { matchFault, type StepError } from '@perdure/protocol'
 import { eventResult } from '../../arrival/fanout.ts'
@@ -56,7 +57,7 @@ function awaitedName({ draft }: DraftedPass, opcode: PassOpcode): string | undef
   return opcode.op === 'WaitForSignal' ? signalEventName(draft.run.id, String(opcode.signal)) : undefined
 }
 
-/** The condition of a wait as its step has it. */
+/** The condition of a wait, as its step stores it. */
 type Condition = Pick<Step, 'condition' | 'match'>
 
 function conditionOf(opcode: WaitOpcode): Condition {
@@ -68,7 +69,7 @@ function conditionOf(opcode: WaitOpcode): Condition {
 
 const NO_CONDITION: Condition = {}
 
-/** The key by which an event finds the parked wait. */
+/** The key with which an event finds the parked wait. */
 function matchKeyOf({ state }: DraftedPass, { match }: Condition): Pick<Step, 'matchKey'> {
   if (match === undefined) return {}
   const { trigger, input } = state.run
@@ -95,8 +96,8 @@ export function settleOwnWaits(pass: DraftedPass, event: Event): void {
 }
 
 /**
- * The oldest event that the wait sees. If the log has none, a guard makes the decision rest on the log having no more; the
- * events that this pass emits come after those of the log.
+ * The oldest event that the wait sees. If the log has none, a guard ensures that the log has no newer one either; the events
+ * that this pass emits come after those of the log.
  */
 function earlierEvent(pass: DraftedPass, opcode: WaitOpcode, eventName: string): Event | undefined {
   const { draft } = pass
@@ -107,8 +108,8 @@ function earlierEvent(pass: DraftedPass, opcode: WaitOpcode, eventName: string):
 }
 
 /**
- * The guard that the log has no more events of the name than were read. The signals of a link of a chain may be older than the link:
- * those that the links before it did not take.
+ * The guard that the log has no more events of the name than were read. The signals of a link of a chain may be older than the
+ * link, if the earlier links did not take them.
  */
 function noMoreEvents({ draft, context }: DraftedPass, eventName: string): Guard {
   const { namespace, id: runId } = draft.run
@@ -135,12 +136,14 @@ function loggedEvent(pass: DraftedPass, opcode: WaitOpcode): LoggedEvent | undef
   return seen.get(opcode.id)
 }
 
-/** Whether the event meets the wait, is not the run's own trigger, and was not given to the handler before it asked. */
+/**
+ * Whether the event meets the wait, is not the run's own trigger, and had not been given to the handler when it began the wait.
+ */
 function sees(pass: DraftedPass, opcode: WaitOpcode, event: Event): boolean {
   const { state, context } = pass
   const { given } = opcode
   if (event.id === state.run.trigger.id) return false
-  // A runner without the feature has given all of its memo.
+  // A runner without the feature has given the handler all of its memo.
   const { settled, except = [] } = given ?? { settled: context.knowledge.settled }
   const isGiven = eventsAmong(pass, settled).has(event.id) && !except.includes(event.id)
   return !isGiven && meetsCondition(pass, conditionOf(opcode), event)
@@ -172,10 +175,10 @@ function resultOf(event: Event): Pick<Step, 'data' | 'eventId'> {
   return { data: eventResult(event), eventId: event.id }
 }
 
-// The handler gets events in the order of the log, whatever their names. The memo is in the order in which steps were stored,
-// so the steps are stored in that order.
+// The handler gets events in the order of the log, whatever their names. The memo has steps in the order in which they were
+// stored, so the steps are stored in log order.
 
-/** The opcodes, with the waits that see an event of the log in the order of these events. All others keep their places. */
+/** The opcodes, with the waits that see an event of the log sorted by these events. All others keep their places. */
 export function inLogOrder(pass: DraftedPass, opcodes: readonly PassOpcode[]): readonly PassOpcode[] {
   if (opcodes.length < 2 || pass.context.assumptions.events.size === 0) return opcodes
   const places: { at: number; position: number }[] = []
@@ -191,8 +194,8 @@ export function inLogOrder(pass: DraftedPass, opcodes: readonly PassOpcode[]): r
 }
 
 /**
- * Moves waits behind those of this pass that see an earlier event: waits that settled while the pass was under way, so that the
- * handler has neither result yet.
+ * Moves waits behind the waits of this pass that see an earlier event. The moved waits settled while the pass was under way, so
+ * the handler has neither result yet.
  */
 export function moveBehindEarlier(pass: DraftedPass): void {
   const { state, draft, context, seen } = pass
@@ -206,7 +209,7 @@ export function moveBehindEarlier(pass: DraftedPass): void {
   for (const { step } of later.toSorted((a, b) => a.position - b.position)) draft.moveStep(step, {})
 }
 
-/** Position of the event that settled a wait; -Infinity if none did. A guard lets a position be read that is not known. */
+/** Position of the event that settled a wait; -Infinity if none did. If the position is not known, a guard makes it be read. */
 function positionOf(pass: DraftedPass, { eventId, eventName }: Step): number {
   if (eventId === undefined || eventName === undefined) return Number.NEGATIVE_INFINITY
   const { events = [] } = pass.context.assumptions.events.get(eventName) ?? {}

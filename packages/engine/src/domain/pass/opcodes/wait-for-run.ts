@@ -1,6 +1,7 @@
-// WaitForRun: a step that the end of another run settles (docs/steps.md#waiting-for-runs). A run that has ended settles it at once. Any
-// other is marked as awaited in the same commit, guarded by its fence, so that no end can come in between: an end either sees the mark, or
-// makes this decision stale. An end makes the waits due, and each run reads the end when it settles its own.
+// WaitForRun: a step that the end of another run settles (docs/steps.md#waiting-for-runs). A run that has ended settles it at
+// once. Any other run is marked as awaited in the same commit, guarded by its fence, so that its end cannot be missed: the end
+// either sees the mark, or makes this decision stale. An end makes the waits due, and each waiting run reads the end when it
+// settles its own wait.
 
 import { quoteName, type StepError } from '@perdure/protocol'
 import { isTerminal } from '../../model/run.ts'
@@ -38,8 +39,8 @@ export const waitForRun: OpcodeRules<'WaitForRun'> = {
 }
 
 /**
- * How a due wait ends: with the end of its run, or with an error if that has been removed since. Undefined: the run goes on, so the
- * wait has timed out; or the question for the run has no answer yet.
+ * How a due wait ends: with the end of its run, or with an error if that run has been removed since. Undefined: the awaited run
+ * has not ended, so the wait has timed out; or the question for that run has no answer yet.
  */
 export function endOfWait(
   draft: Draft,
@@ -55,7 +56,7 @@ export function endOfWait(
   return isTerminal(newest.status) ? { status: 'succeeded', data: runEndText(newest) } : undefined
 }
 
-/** Says the same of a run that another namespace has. */
+/** The error for a run that does not exist. It is the same for a run of another namespace. */
 export function noRun(runId: string): StepError {
   return { name: 'RunNotFoundError', message: `There is no run ${quoteName(runId)}.`, code: 'not_found' }
 }

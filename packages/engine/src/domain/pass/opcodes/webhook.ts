@@ -13,7 +13,7 @@ import { runTraceparent } from '../../text/traceparent.ts'
 import type { OpcodeRules, PassOpcodeOf } from './opcode.ts'
 import { recordFailed, recordSucceeded } from './record.ts'
 
-// Counts characters as every other bound of the interface does.
+// Counts characters like every other bound of the interface.
 const boundedUrl = compiledOnce(Type.String({ maxLength: URL_CHARS_MAX }))
 
 const WEBHOOK_URL_ERROR: StepError = {
@@ -48,7 +48,7 @@ export const webhook: OpcodeRules<'Webhook'> = {
   },
 }
 
-/** The delivery will be dead, and the run may have ended by then. So its log says it now. */
+/** Warns in the run's log now: the delivery will be dead, and the run may have ended by then. */
 function warnOfRefusal(draft: Draft, { id, name }: PassOpcodeOf<'Webhook'>, url: string): void {
   const message =
     `The webhook to ${new URL(url).host} will not be delivered: the engine calls only public addresses. ` +
@@ -56,7 +56,7 @@ function warnOfRefusal(draft: Draft, { id, name }: PassOpcodeOf<'Webhook'>, url:
   draft.log({ level: 'warn', message, scope: name, attempt: 1, index: 0, dedupe: stepLineKey(id, 1, 0) })
 }
 
-/** A URL with credentials is refused: everybody who reads the delivery would see them. */
+/** Whether the URL is allowed. A URL with credentials is refused: everybody who reads the delivery would see them. */
 function isWebhookUrl(url: unknown): url is string {
   if (!boundedUrl().Check(url) || hasForbiddenCharacters(url) || !URL.canParse(url)) return false
   const { protocol, username, password } = new URL(url)

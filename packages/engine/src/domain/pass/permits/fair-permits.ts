@@ -1,6 +1,7 @@
-// The permits of an engine: how many runs it has under way at once, and which app may take one more. One namespace alone may
-// use all of them. Passes cannot be ended early, so a namespace that has none yet does not wait for the passes of others: a
-// reserve beyond the maximum is for those below their share. Kept by services/pass/permits/engine-permits; claims go by a copy.
+// The permits of an engine: how many runs it has under way at once, and which app may take one more. A single namespace may use
+// all of them. Passes cannot be ended early, and a namespace without permits must not wait for the passes of others, so a
+// reserve beyond the maximum is for namespaces below their share. Kept by services/pass/permits/engine-permits; claims use a
+// copy.
 
 /** The runs under way of one app. */
 export interface AppPermits {
@@ -16,11 +17,11 @@ interface NamespacePermits {
 
 /** The reserve, as a multiple of the maximum. */
 const RESERVE = 1
-/** The part of the reserve for apps whose namespace is beyond its share: its other apps hold all its permits. */
+/** The part of the reserve for apps whose namespace exceeds its share, because its other apps have all its permits. */
 const RESERVE_OF_APPS = RESERVE / 2
 
 export class FairPermits {
-  /** As many may be taken by anybody. */
+  /** The number of permits that anybody may take. */
   readonly max: number
   #taken = 0
   readonly #namespaces = new Map<string, NamespacePermits>()
@@ -34,7 +35,7 @@ export class FairPermits {
     return this.#taken
   }
 
-  /** The most that a namespace without a permit could take now. */
+  /** The maximum that a namespace without a permit could take now. */
   get room(): number {
     const { max } = this
     return this.#taken < max ? max - this.#taken : Math.max(0, Math.ceil(this.#reserve(RESERVE) / 2))
@@ -51,7 +52,7 @@ export class FairPermits {
     const own = this.#namespaces.get(namespace)
     const share = max / (this.#namespaces.size + (own ? 0 : 1))
     if (isBelow(own?.taken ?? 0, share, this.#reserve(RESERVE))) return true
-    // `own` is beyond its share, so it has permits.
+    // `own` exceeds its share, so it has permits.
     const ofApp = own?.byApp.get(app)
     const shareOfApp = share / ((own?.byApp.size ?? 0) + (ofApp === undefined ? 1 : 0))
     return isBelow(ofApp ?? 0, shareOfApp, this.#reserve(RESERVE_OF_APPS))
@@ -65,7 +66,7 @@ export class FairPermits {
     this.#add(namespace, app, -1)
   }
 
-  /** All that is taken, for a copy. */
+  /** All taken permits, for a copy. */
   list(): AppPermits[] {
     const list: AppPermits[] = []
     for (const [namespace, { byApp }] of this.#namespaces)
@@ -93,8 +94,8 @@ export class FairPermits {
 }
 
 /**
- * Nobody takes more than half of what is left of the reserve, so that something is left for the next one, however many
- * come whose passes hang.
+ * Nobody takes more than half of the remaining reserve, so that something remains for the next one, however many come with
+ * passes that hang.
  */
 function isBelow(taken: number, share: number, left: number): boolean {
   return taken < share && taken < left / 2

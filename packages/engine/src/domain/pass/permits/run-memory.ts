@@ -1,6 +1,6 @@
 // The memory of an engine for the state of runs under way, in bytes of stored state, and which run may take some. Passes cannot
-// be ended early, so a run may outgrow what there is; it is then given back at its next boundary. Kept by
-// services/pass/permits/engine-permits; claims go by a copy.
+// be ended early, so a run may outgrow the memory; it is then given back at its next boundary. Kept by
+// services/pass/permits/engine-permits; claims use a copy.
 
 /** The memory that runs under way have taken. */
 export interface MemoryInUse {
@@ -14,8 +14,8 @@ export interface MemoryInUse {
 /** A run with more than this part of the memory is large. */
 const SMALL_PART = 1 / 64
 /**
- * A run with less than this part is tiny, and tiny ones have a part of their own: runs that grow are small at first, and would keep all
- * others out until they have grown.
+ * A run with less than this part is tiny, and tiny runs have their own part: runs that grow are small at first, and would keep
+ * all others out until they have grown.
  */
 const TINY_PART = 1 / 1024
 const TINY_TAKEN_PART = 1 / 16
@@ -51,14 +51,14 @@ export class RunMemory {
     return this.#tiny + this.#small + this.#large
   }
 
-  /** Runs have outgrown the memory together. One that is alone may. */
+  /** Whether runs have outgrown the memory together. A single run may. */
   get isExceeded(): boolean {
     return this.#small + this.#large > this.max && (this.#largeCount > 1 || this.#small > this.#smallShare)
   }
 
   /**
-   * Whether a run of that size may be taken. One large run always may. Small ones have a part of the memory of their own, and so have
-   * tiny ones, so that they go past larger ones that wait.
+   * Whether a run of that size may be taken. One large run always may. Small runs have their own part of the memory, and so
+   * have tiny ones, so that they go past larger runs that wait.
    */
   hasRoom(bytes: number): boolean {
     if (bytes <= this.#tinyMax) return this.#tiny < this.max * TINY_TAKEN_PART
@@ -75,7 +75,7 @@ export class RunMemory {
     this.#add(bytes, -1)
   }
 
-  /** Whether a run of that size has to give back its part, because runs have outgrown the memory. One large run may stay. */
+  /** Whether a run of that size must give back its memory, because runs have outgrown it. One large run may stay. */
   mustLeave(bytes: number): boolean {
     if (bytes <= this.#tinyMax) return false
     if (bytes <= this.smallMax) return this.#small - this.#leavingSmall > this.#smallShare
@@ -83,17 +83,17 @@ export class RunMemory {
     return !isAlone && this.#large - this.#leavingLarge > this.max * LARGE_PART
   }
 
-  /** A run of that size gives back its part at its next boundary. */
+  /** Records that a run of that size gives back its part at its next boundary. */
   leaves(bytes: number): void {
     this.#addLeaving(bytes, 1)
   }
 
-  /** It has given it back, or has another size now. */
+  /** Records that such a run has given it back, or has another size now. */
   left(bytes: number): void {
     this.#addLeaving(bytes, -1)
   }
 
-  /** All that is taken, for a copy. */
+  /** All taken memory, for a copy. */
   inUse(): MemoryInUse {
     return { max: this.max, tiny: this.#tiny, small: this.#small, large: this.#large, largeCount: this.#largeCount }
   }
