@@ -1,6 +1,6 @@
-// Debounce and batch: events that are buffered and become one run (docs/flow-control.md#debounce, #batch). A buffer is a flow-control row. The event
-// that fills it, the first event after it is due, or the timers lane closes it and creates its run. The run is the same in
-// each case: an event belongs to the buffer that was open when the event arrived.
+// Debounce and batch: events that are buffered and become one run (docs/flow-control.md#debounce, #batch). A buffer is a
+// flow-control row. The event that fills it, the first event after it is due, or the timers lane closes it and creates its run.
+// The run is the same in each case: an event belongs to the buffer that was open at its arrival.
 
 import type { Report } from '../expressions/matching.ts'
 import { keyOf } from '../expressions/matching.ts'
@@ -19,15 +19,18 @@ import { type Arrival, type ArrivalInput, dropKey, type Policy, startRun } from 
 
 /** Maximum length of the payloads of one buffer in characters; a single payload may be longer. */
 export const BUFFER_CHARS_MAX = 1024 * 1024
-/** Maximum number of events of a burst with `mode: all`: the last of them starts the run at once. */
+/** Maximum number of events of a burst with `mode: all`: the last one starts the run at once. */
 export const DEBOUNCE_COUNT_MAX = 1000
-/** Maximum number of event ids that a buffer keeps: the first ones, and the last. Only a burst of one payload has more events. */
+/**
+ * Maximum number of event ids that a buffer keeps: the first ones, and the last one. Only a burst with a single payload has
+ * more events.
+ */
 export const BUFFER_EVENT_IDS_MAX = 1000
 /** How often a due buffer is checked while its namespace is suspended. */
 const SUSPENDED_RECHECK_MS = 60_000
 
 interface Buffer {
-  /** When the first event of the buffer arrived, and the last. */
+  /** When the first event of the buffer arrived, and when the last one did. */
   firstAt: number
   lastAt: number
   /** When the buffer becomes a run, unless another event changes that. */
@@ -39,13 +42,13 @@ interface Buffer {
   /** Number of events whose ids are not kept; absent: 0. */
   unlisted?: number
   runner?: string
-  /** The attributes that came with the events of the run; those of a later event count more. */
+  /** The attributes that came with the events of the run; later events take precedence. */
   attributes?: Attributes
-  /** The latest generation of its events; absent: 0. */
+  /** The highest generation of its events; absent: 0. */
   generation?: number
-  /** The most engine events in the chains of its events; absent: 0. */
+  /** The maximum number of engine events in the chains of its events; absent: 0. */
   engineEvents?: number
-  /** The trace that the run continues: that of the event it names; in a batch, that of the first event. */
+  /** The trace that the run continues: the trace of the event that the run names; in a batch, that of the first event. */
   trace?: Traceparent
   /** The singleton key of the run, if the workflow has the policy. */
   singletonKey?: string
@@ -64,9 +67,9 @@ interface BufferRule {
   fireAt(firstAt: number, now: number): number
   /** Maximum number of payloads that are collected; absent: only one payload is kept. */
   countMax?: number
-  /** The run is that of the first event; absent: of the last event. */
+  /** The run names the first event; absent: the last event. */
   keepsFirst?: boolean
-  /** The run continues the trace of the first event, although it names the last. */
+  /** The run continues the trace of the first event, although it names the last one. */
   keepsTrace?: boolean
 }
 
@@ -80,7 +83,7 @@ export const debounce: Policy = (input, arrival) => {
   const key = dropKey('debounce', policy.key, { input, arrival })
   const rule: BufferRule = { policy: 'debounce', key: key ?? '', fireAt, ...keeps }
   if (key === undefined) {
-    // The run is that of a burst of one event, so its data has the shape that the handler expects.
+    // The run is that of a burst with one event, so its data has the shape that the handler expects.
     startRun(arrival, bufferedRun(withEvent(undefined, rule, input, arrival.singletonKey), input))
     return {}
   }
@@ -88,7 +91,7 @@ export const debounce: Policy = (input, arrival) => {
   return { debounced: true }
 }
 
-/** One run for up to `maxSize` events, or for those that arrive before the timeout. */
+/** One run for up to `maxSize` events, or for all events before the timeout. */
 export const batch: Policy = (input, arrival) => {
   const policy = input.workflow.flowControl?.batch
   if (!policy) return undefined
@@ -99,7 +102,7 @@ export const batch: Policy = (input, arrival) => {
   return { batched: true }
 }
 
-/** The event as it starts a run alone: its data is a list if the workflow collects the payloads of its events. */
+/** The event as it starts a run alone: its data is a list if the workflow collects the payloads of events. */
 export function arrivingAlone<E extends Pick<Event, 'name' | 'data' | 'receivedAt'>>(
   { flowControl }: Workflow,
   event: E,
@@ -135,7 +138,7 @@ function buffer(rule: BufferRule, input: ArrivalInput, arrival: Arrival): void {
   arrival.changes.push({ type: 'flow.saved', row: saved })
 }
 
-/** Creates the run of a due buffer; undefined when the buffer is not due. With `isFlushed` it counts as due. */
+/** Creates the run of a due buffer; undefined when the buffer is not due. With `isFlushed` any buffer counts as due. */
 export function decideDueBuffer(due: DueRow & { isFlushed?: true }): DueRowDecision | undefined {
   const { row, workflow, suspended, now, report, isFlushed } = due
   const open = bufferOf(row)
@@ -232,7 +235,7 @@ function withEvent(open: Buffer | undefined, rule: BufferRule, input: ArrivalInp
   return { ...newest, count: (open?.count ?? 0) + 1, collected, data: listWith(open?.data, data) }
 }
 
-/** The events of a buffer with one more. The events of an older version's buffer count as received with its first. */
+/** The events of a buffer with one more. In the buffer of an older version, all events count as received with the first. */
 function collectedWith(
   open: Buffer | undefined,
   { name, receivedAt }: { name: string; receivedAt: number },

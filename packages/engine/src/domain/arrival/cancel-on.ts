@@ -1,6 +1,6 @@
 // cancelOn: an event cancels the live runs that watch for it (docs/flow-control.md#events-that-cancel). The event's commit
-// requests the cancel. From then on no pass of the runs is sent and no answer of a runner counts, and the engine that
-// leases a run next ends it with its children.
+// requests the cancel. After that no pass of these runs is sent and no answer of a runner counts. The engine that leases such a
+// run next ends it with its children.
 
 import type { EventSubject } from '../expressions/event-subject.ts'
 import { isAwaited, type Report } from '../expressions/matching.ts'
@@ -13,16 +13,16 @@ import { watchersFor } from './live/found.ts'
 import type { Drafted } from './policy.ts'
 
 export interface CancelledByEvent extends Unit {
-  /** If there are any, they must be answered before the rest counts. */
+  /** If there are any questions, they must be answered before the rest counts. */
   questions: Question[]
   runIds: Set<string>
-  /** The runs among them that the unit itself creates: they must be created with the request to cancel. */
+  /** The cancelled runs that the unit itself creates: they must be created with the request to cancel. */
   atBirth: string[]
-  /** Whether the run that emits the event is one of them. */
+  /** Whether the event cancels the run that emits it. */
   cancelsSelf: boolean
 }
 
-/** Decides which runs the event cancels: those that watch for its name, were created before it, and whose condition holds. */
+/** Decides which runs the event cancels: runs that watch for its name, were created before it, and whose condition holds. */
 export function cancelWatching(input: {
   event: Event
   subject: EventSubject
@@ -52,7 +52,7 @@ export function cancelWatching(input: {
   return { guards, questions, changes, runIds, atBirth, cancelsSelf }
 }
 
-/** The runs that the unit creates before the event, as far as an event may cancel them. */
+/** The runs that the unit creates before the event and that an event may cancel. */
 function createdBefore({ changes }: Drafted): Run[] {
   return changes.flatMap(change =>
     change.type === 'run.created' && change.run.cancelOn && !change.run.cancelRequested ? [change.run] : [],

@@ -1,4 +1,4 @@
-// Decides a flow-control row that is due, by its policy. Called by services/event/timers.
+// Decides a due flow-control row by its policy. Called by services/event/timers.
 
 import type { FlowPolicy } from '../model/flow-row.ts'
 import { decideDueBuffer } from './buffer.ts'
@@ -10,11 +10,11 @@ const DECIDE_BY_POLICY: Record<FlowPolicy, (input: DueRow) => DueRowDecision | u
   debounce: decideDueBuffer,
   batch: decideDueBuffer,
   idempotency: deleteExpired,
-  // Never called: the timers let their events arrive.
+  // Never called: the timers make these events arrive.
   event: () => undefined,
   ended: () => undefined,
   schedule: () => undefined,
-  // Never called: the timers have their slices worked off.
+  // Never called: the timers process these slices.
   bulk: () => undefined,
   bulkInput: () => undefined,
   // Never due.
@@ -22,12 +22,15 @@ const DECIDE_BY_POLICY: Record<FlowPolicy, (input: DueRow) => DueRowDecision | u
   limit: grantTurns,
 }
 
-/** The guarded changes of a due row; undefined when the row is not due, or is due no longer. */
+/** The guarded changes of a due row; undefined when the row is not due, or no longer due. */
 export function decideDueRow(input: DueRow): DueRowDecision | undefined {
   return DECIDE_BY_POLICY[input.row.policy](input)
 }
 
-/** A turn is free by now, or the limit has changed. The store decides who gets turns, whatever the version of the row. */
+/**
+ * Grants turns, because one is free or the limit has changed. The store decides who gets turns, whatever the version of the
+ * row.
+ */
 function grantTurns({ row, now }: DueRow): DueRowDecision {
   return { guards: [], changes: [{ type: 'turns.granted', poolId: row.id, at: now }] }
 }

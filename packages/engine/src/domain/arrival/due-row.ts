@@ -1,4 +1,4 @@
-// A flow-control row that the timers lane has claimed because it is due, and the decision about it.
+// A flow-control row that the timers lane has claimed because it is due, and the decision about the row.
 
 import type { Report } from '../expressions/matching.ts'
 import type { CatalogView } from '../model/catalog.ts'
@@ -12,17 +12,17 @@ export interface DueRow {
   row: FlowRow
   /** The row's workflow, if it is still registered. */
   workflow: Workflow | undefined
-  /** Whether the namespace of the row is suspended: then no run is started. */
+  /** Whether the namespace of the row is suspended; if so, no run is started. */
   suspended: boolean
   catalog: CatalogView
   assumptions: Assumptions
   now: number
-  /** Takes expressions that could not be evaluated. */
+  /** Receives expressions that could not be evaluated. */
   report: Report
 }
 
 export interface DueRowDecision extends Unit {
-  /** If there are any, they must be answered before the row can be decided. */
+  /** If there are any questions, they must be answered before the row can be decided. */
   questions?: readonly Question[]
   /** Why the row was deleted without starting its run. */
   dropped?: string

@@ -1,4 +1,4 @@
-// Decides what an event does (docs/events.md#send-an-event): it cancels the runs that watch for it, wakes the steps that
+// Decides the effects of an event (docs/events.md#send-an-event): it cancels the runs that watch for it, wakes the steps that
 // wait for it, and triggers workflows. Posted, emitted and dry-run events all use this one decision.
 
 import { EventSubject } from '../expressions/event-subject.ts'
@@ -29,7 +29,7 @@ import { DecidedDraft } from './record/decided.ts'
 import { triggerWorkflow } from './trigger-workflow.ts'
 
 export interface Fanout extends Unit {
-  /** If there are any, they must be answered before the event can be decided: everything else here is void. */
+  /** If there are any questions, they must be answered before the event can be decided: everything else here is void. */
   questions: Question[]
   /** Not among `changes`: a run may be woken by its own event. */
   wakes: StepWoken[]
@@ -41,9 +41,9 @@ export interface Fanout extends Unit {
   warnings: string[]
   /** The namespace is suspended, so nothing was triggered. */
   suspended: boolean
-  /** The event cancels the run that emits it. That run's own decision has to end it. */
+  /** The event cancels the run that emits it. That run's own decision must end it. */
   cancelsSelf: boolean
-  /** Runs that `drafted` creates, and that the event cancels: they must be created with the request to cancel. */
+  /** Runs that `drafted` creates and the event cancels: they must be created with the request to cancel. */
   cancelledAtBirth: string[]
 }
 
@@ -55,7 +55,7 @@ export interface FanoutInput {
   attributes?: Attributes | undefined
   /** The trace that the started runs continue. */
   trace?: Traceparent | undefined
-  /** Number of engine events in the chain of runs that start each other, the event included; absent: 0. */
+  /** Number of engine events in the chain of runs that start each other, including this event; absent: 0. */
   engineEvents?: number | undefined
   /** The workflow that the event does not start. */
   notFor?: WorkflowName | undefined
@@ -64,13 +64,13 @@ export interface FanoutInput {
   assumptions: Assumptions
   /** The waiters (by `waiterKey`) that an earlier event of the same unit has woken. */
   alreadyWoken?: ReadonlySet<string>
-  /** The unit so far, for an event that is emitted in it. */
+  /** The unit so far, for an event that a run emits in it. */
   drafted?: Drafted
   /** A name of the event that stays the same when the event is decided again. Absent: its id. */
   origin?: string | undefined
-  /** Takes expressions that could not be evaluated. */
+  /** Receives expressions that could not be evaluated. */
   report: Report
-  /** When the event is decided, if later than it arrived: a wait may have begun in between. */
+  /** When the event is decided, if that is later than its arrival: a wait may have begun in between. */
   now?: number | undefined
 }
 
@@ -153,7 +153,7 @@ export function fanout(input: FanoutInput): Fanout {
 
 const NOTHING: Drafted = { changes: [] }
 
-/** Field by field: every event passes here, and a spread costs as much as everything else that `fanout` does with it. */
+/** Copies field by field: this runs for every event, and a spread costs as much as the rest of `fanout`. */
 function recordOf(given: UndecidedEvent, triggered: Triggered[]): Event {
   return {
     namespace: given.namespace,
@@ -172,7 +172,7 @@ function recordOf(given: UndecidedEvent, triggered: Triggered[]): Event {
   }
 }
 
-/** A wake for each wait that the event meets, in runs that neither the event nor the unit before it ends. */
+/** A wake for each wait that the event meets, except in runs that the event or the earlier part of the unit ends. */
 function wakesOf(
   input: FanoutInput & {
     now: number
@@ -217,7 +217,7 @@ export function eventResult(event: Pick<Event, 'id' | 'name' | 'source' | 'data'
   return `{"id":"${event.id}","name":${JSON.stringify(name)}${data},"receivedAt":"${receivedAt}"${update}}`
 }
 
-/** A workflow that the event triggers, if there is one, whatever its policies then decide. */
+/** Any workflow that the event triggers, whatever its policies then decide; undefined if there is none. */
 export function anyTriggered(
   input: Pick<FanoutInput, 'catalog' | 'report'> & { event: UndecidedEvent },
 ): Workflow | undefined {
@@ -234,12 +234,15 @@ export function scopedTo(input: Pick<FanoutInput, 'catalog' | 'event' | 'targetA
   return input.notFor ? inScope.filter(workflow => !isSameWorkflow(workflow, input.notFor)) : inScope
 }
 
-/** The app that the event is limited to: `targetApp` if given, else its own. An event of a run carries its run's app and is a broadcast. */
+/**
+ * The app that the event is limited to: `targetApp` if given, else its own app. An event of a run has its run's app and is a
+ * broadcast.
+ */
 export function scopeOf({ source, app }: Pick<Event, 'source' | 'app'>, targetApp?: string): string | undefined {
   return targetApp ?? (source === 'emit' || source === 'engine' ? undefined : app)
 }
 
-/** One wake for each run. */
+/** The first wake of each run. */
 function firstOfRuns(wakes: readonly StepWoken[]): readonly StepWoken[] {
   if (wakes.length < 2) return wakes
   const first = new Map<string, StepWoken>()

@@ -1,5 +1,5 @@
-// The arrival of an event at one workflow that it triggers: what its policies read, and what they write. Each policy has a
-// file of its own; trigger-workflow.ts holds their order.
+// The arrival of an event at one workflow that it triggers: what its policies read, and what they write. Each policy has its
+// own file; trigger-workflow.ts defines their order.
 
 import type { EventSubject } from '../expressions/event-subject.ts'
 import { type DroppingPolicy, dropKeyOf, type Report } from '../expressions/matching.ts'
@@ -15,7 +15,7 @@ import type { Traceparent } from '../text/traceparent.ts'
 
 export interface ArrivalInput {
   event: Event
-  /** A name that stays the same when the event is decided again: its id, or for an emitted event the id of its step. */
+  /** A name that stays the same when the event is decided again: the event's id, or for an emitted event the id of its step. */
   origin: string
   subject: EventSubject
   workflow: Workflow
@@ -29,19 +29,19 @@ export interface ArrivalInput {
   catalog: CatalogView
   assumptions: Assumptions
   drafted: Drafted
-  /** Runs that the event itself cancels by `cancelOn`: they count as ended. */
+  /** Runs that the event itself cancels by `cancelOn`; they count as ended. */
   cancelled: ReadonlySet<string>
   now: number
   report: Report
 }
 
 /**
- * The unit so far: an event that is emitted later in the same pass meets the runs of the unit as if they were durable. The
+ * The unit so far: an event that is emitted later in the same pass sees the runs of the unit as if they were durable. The
  * unit's flow-control rows are in the assumptions (`noteWritten`).
  */
 export interface Drafted {
   changes: readonly Change[]
-  /** The run that emits the event. It has `cancelRequested` once an event of its own has cancelled it. */
+  /** The run that emits the event. It has `cancelRequested` once one of its own events has cancelled it. */
   self?: Readonly<Run>
 }
 
@@ -51,11 +51,11 @@ type PolicyResult = Partial<Pick<Triggered, (typeof POLICY_FLAGS)[number] | 'liv
 
 export interface Arrival extends Unit {
   entry: Triggered
-  /** If there are any, they must be answered before the arrival can be decided: everything else here is void. */
+  /** If there are any questions, they must be answered before the arrival can be decided: everything else here is void. */
   questions: Question[]
-  /** Runs that the unit creates, and that the event cancels: they must be created with the request to cancel. */
+  /** Runs that the unit creates and the event cancels: they must be created with the request to cancel. */
   cancelledAtBirth: string[]
-  /** Says which policies do not apply to the event because their key cannot be evaluated. */
+  /** Names the policies that do not apply to the event because their key cannot be evaluated. */
   warnings: string[]
   /** The singleton key of the run that the event starts, if its workflow has the policy. */
   singletonKey?: string
@@ -64,8 +64,8 @@ export interface Arrival extends Unit {
 }
 
 /**
- * A policy. It may add guards, changes and questions to `arrival`. Undefined lets the event through to the next policy;
- * any result ends the arrival, an empty one after a question or with a run.
+ * A policy. It may add guards, changes and questions to `arrival`. Undefined lets the event through to the next policy; any
+ * result ends the arrival; it is empty after a question or a start.
  */
 export type Policy = (input: ArrivalInput, arrival: Arrival) => PolicyResult | undefined
 

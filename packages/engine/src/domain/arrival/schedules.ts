@@ -24,28 +24,28 @@ interface ScheduleState {
   lastInstant?: number
   missed?: Missed
   skipped?: Skipped
-  /** Instants that are to come, and fired while the clock was ahead. */
+  /** Future instants that already fired while the clock was ahead. */
   firedAhead?: Fired[]
   paused?: true
-  /** The row was found due while its workflow did not have the trigger. */
+  /** The row was due while its workflow did not have the trigger. */
   orphaned?: true
 }
 
-/** A row without its trigger is checked again after this time: this engine may not have read its registration yet. */
+/** A row without its trigger is checked again after this time: this engine may not have read the registration yet. */
 const ORPHAN_RECHECK_MS = 1000
 
 /** A schedule as the API lists it. */
 export interface ScheduleView {
-  /** As registered. */
+  /** The cron as it was registered. */
   cron: string
   timezone: string
   nextRunAt: number
   lastRunAt?: number
   lastRunId?: string
   missed?: Missed
-  /** The instants since the last run for which a singleton had a live run, or the last ones before it. */
+  /** The instants since the last run at which a singleton had a live run, or those before the last run. */
   skipped?: Skipped
-  /** It starts no runs until it is resumed. */
+  /** The schedule starts no runs until it is resumed. */
   paused?: true
 }
 
@@ -65,13 +65,13 @@ export function cronsOf(workflow: Pick<Workflow, 'triggers'> | undefined): Set<s
 }
 
 /**
- * Guards and changes of the schedules whose workflows `changes` register or drop. A schedule that stays keeps its row, and
- * so its next instant and its last run. The row of a paused one stays even without its schedule: it is paused when it comes back. An
- * expression that takes the place of a paused one is paused, too.
+ * Guards and changes of the schedules whose workflows `changes` register or drop. A schedule that stays keeps its row, and so
+ * its next instant and its last run. The row of a paused schedule stays even without the schedule: if that comes back, it is
+ * paused. An expression that replaces a paused one is paused too.
  */
 export function scheduleChanges(options: {
   changes: readonly Change[]
-  /** The workflow as it was registered before. */
+  /** The workflow's previous registration. */
   before(app: string, name: string): Workflow | undefined
   assumptions: Assumptions
   now: number
@@ -99,7 +99,7 @@ export function scheduleChanges(options: {
   return unit
 }
 
-/** Starts the run of the instant that is due, unless a singleton skips it, and moves the row on to the next instant. */
+/** Starts the run of the due instant, unless a singleton skips it, and sets the row to the next instant. */
 export function decideDueSchedule(due: DueRow): DueRowDecision | undefined {
   const { row, workflow, suspended, now, report, catalog, assumptions } = due
   const { scheduledAt, orphaned, paused, ...last } = stateOf(row)
@@ -144,8 +144,8 @@ export function decideDueSchedule(due: DueRow): DueRowDecision | undefined {
 }
 
 /**
- * The row of a schedule that is paused, or resumed: then the instants of its pause are not made up for, and none that has fired
- * comes again if the clock was set back. A schedule that was not paused keeps an instant that is due.
+ * The row of a schedule after a pause or a resume. After a resume, the instants of the pause do not fire later, and no fired
+ * instant comes again if the clock was set back. A schedule that was not paused keeps a due instant.
  */
 export function withPause(row: FlowRow, paused: boolean, now: number): Change {
   const { paused: wasPaused, ...state } = stateOf(row)
@@ -154,7 +154,7 @@ export function withPause(row: FlowRow, paused: boolean, now: number): Change {
   return savedRow(row, setBack(row.key, state, now))
 }
 
-/** The schedule with its next instant counted from `now`, after the clock was set back. */
+/** The schedule with its next instant computed from `now`, after the clock was set back. */
 function setBack(cron: string, state: ScheduleState, now: number): ScheduleState {
   const { scheduledAt, missed, firedAhead, ...rest } = state
   const before = { nextAt: scheduledAt, lastAt: rest.lastRunAt, missed, firedAhead }
@@ -163,7 +163,7 @@ function setBack(cron: string, state: ScheduleState, now: number): ScheduleState
 }
 
 /**
- * The run that a schedule starts by hand, with a fresh id, and its row: the next instant stays.
+ * The run of a schedule that is fired by hand, with a fresh id, and the schedule's row: the next instant stays.
  * @throws EngineError `already_running`.
  */
 export function firedByHand(
@@ -188,14 +188,17 @@ export function scheduleView(row: FlowRow): ScheduleView {
 function newRow({ namespace, app, name }: Workflow, cron: string, now: number): FlowRow {
   const of = { namespace, app, workflow: name, policy: 'cron', key: cron } as const
   const id = flowRowId(of)
-  // A schedule without a next instant is refused before (`checkCron`).
+  // A schedule without a next instant was refused earlier (`checkCron`).
   const scheduledAt = new Schedule(cron).next(now) as number
   const state: ScheduleState = { scheduledAt }
   const version = firstVersion(`${id} ${now}`)
   return { id, ...of, version, availableAt: scheduledAt, state: JSON.stringify(state) }
 }
 
-/** Deletes the rows of schedules that the workflow has no longer. Returns those that stay because they are paused, by their place. */
+/**
+ * Deletes the rows of schedules that the workflow no longer has. Returns the rows that stay because they are paused, by their
+ * place.
+ */
 function pausedWithout(
   unit: Unit & { questions: Question[] },
   {
@@ -219,7 +222,7 @@ function pausedWithout(
   return paused
 }
 
-/** A paused schedule is never due. Anybody's lease on the row ends. */
+/** Saves the row. A paused schedule is never due. A lease on the row ends, whoever has it. */
 function savedRow(stored: FlowRow, state: ScheduleState, availableAt = state.scheduledAt): Change {
   const { leaseOwner: _, availableAt: __, ...row } = stored
   const moved = { version: row.version + 1, state: JSON.stringify(state) }

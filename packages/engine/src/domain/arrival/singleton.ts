@@ -1,6 +1,6 @@
 // Singleton: one live run per workflow and key (docs/flow-control.md#singleton). A start that meets a live run is skipped, or
-// cancels that run in the commit that creates its own, so there are never two. Events are decided as a policy of their arrival; starts
-// by callers, schedules, parents and forks call `claimSingleton`. On-failure runs have no key: they clean up.
+// cancels that run in the commit that creates its own, so there are never two. For events it is a policy of their arrival;
+// starts by callers, schedules, parents and forks call `claimSingleton`. On-failure runs have no key, because they clean up.
 
 import { EventSubject } from '../expressions/event-subject.ts'
 import { dropKeyOf } from '../expressions/matching.ts'
@@ -24,7 +24,7 @@ import { type Arrival, type ArrivalInput, dropKey, type Policy } from './policy.
 
 /** The part that a singleton adds to the unit of a start. */
 export interface SingletonClaim extends LiveClaim {
-  /** The live run for which nothing is started. */
+  /** The live run that is the reason why nothing is started. */
   liveRunId?: string
 }
 
@@ -62,14 +62,15 @@ function deliver(liveRunId: string, input: ArrivalInput, arrival: Arrival): Retu
   return { delivered: true, liveRunId }
 }
 
-/** A start without an event of the log, and the unit that it is a part of. */
+/** A start without an event of the log, and the unit to which it belongs. */
 export interface SingletonStart extends Under, Pick<LiveFacts, 'assumptions' | 'now' | 'catalog'> {
   drafted?: LiveFacts['drafted']
 }
 
 /**
- * Gives the new run the singleton key of its workflow, if that has the policy and the run cleans up after no other. The key is evaluated
- * over the event that the run's invokes carry. Nothing of the start may be committed if the claim names a live run.
+ * Gives the new run the singleton key of its workflow, if the workflow has the policy and the run does not clean up after
+ * another. The key is evaluated over the event in the run's invokes. Nothing of the start may be committed if the claim names a
+ * live run.
  */
 export function claimSingleton(run: Run, start: SingletonStart): SingletonClaim {
   const unit: SingletonClaim = emptyClaim()
@@ -94,7 +95,7 @@ interface NewRun {
   changes: readonly Change[]
 }
 
-/** The unit of a run that starts alone, behind the claim of its key. @throws EngineError `already_running`. */
+/** The unit of a run that starts alone, with the claim of its key first. @throws EngineError `already_running`. */
 export function startAlone(
   { run, changes }: NewRun,
   start: Omit<SingletonStart, 'drafted'>,
@@ -109,7 +110,7 @@ export function startAlone(
   }
 }
 
-/** The unit of runs that start together, each as if those before it were durable. Without those that a singleton skips. */
+/** The unit of runs that start together, each as if the earlier ones were durable. Runs that a singleton skips are left out. */
 export function startTogether<Item extends NewRun>(
   items: readonly Item[],
   startOf: (item: Item) => Omit<SingletonStart, 'drafted'>,
@@ -126,24 +127,24 @@ export function startTogether<Item extends NewRun>(
   return unit
 }
 
-/** The refusal of a start for which a singleton has a live run. */
+/** The error of a start that a singleton refuses because of a live run. */
 function alreadyRunning(run: Pick<Run, 'app' | 'workflow'>, liveRunId: string): EngineError {
   const details = { liveRunId: shownRunId(liveRunId) }
   return new EngineError('already_running', alreadyRunningText(run, liveRunId), { details })
 }
 
-/** Says that a singleton has a live run, for which nothing was started. */
+/** Explains that a singleton has a live run, so nothing was started. */
 export function alreadyRunningText({ app, workflow }: Pick<Run, 'app' | 'workflow'>, liveRunId: string): string {
   return `Workflow "${workflow}" of app "${app}" is a singleton, and its run ${shownRunId(liveRunId)} is live: nothing was started.`
 }
 
-/** Adds the effects of the policy to the unit. Returns the live run for which nothing is started, if there is one. */
+/** Adds the effects of the policy to the unit. Returns the live run that prevents the start, if there is one. */
 function claim(
   mode: 'skip' | 'cancel' | 'deliver',
   key: Omit<LiveKey, 'type'>,
   at: { known: LiveFacts; unit: LiveClaim },
 ): string | undefined {
-  // A run that is to be cancelled still takes events: else the one that its end starts would be the second of the key.
+  // A run with a requested cancel still takes events: otherwise its end would start a second run with the key.
   const live = liveRunsWithKey({ type: mode === 'deliver' ? 'unended' : 'live', ...key }, at)
   if (mode !== 'cancel' && live[0] !== undefined) return live[0]
   for (const runId of live) cancelLive(runId, at)

@@ -1,5 +1,5 @@
-// Takes events into one unit, one after the other: each is decided as if those before it were durable. The emits of a pass
-// (domain/pass/opcodes/emit) and the events of a request (services/event/ingest) are decided so.
+// Adds events to one unit, one after the other: each is decided as if the earlier ones were durable. Used for the emits of a
+// pass (domain/pass/opcodes/emit) and the events of a request (services/event/ingest).
 
 import type { Guard, Unit } from '../model/change.ts'
 import type { Question } from '../model/decision.ts'
@@ -11,11 +11,11 @@ import { type Fanout, type FanoutInput, fanout, waiterKey } from './fanout.ts'
 /** The unit so far. */
 export interface UnitOfEvents extends Unit {
   questions: Question[]
-  /** With the flow-control rows that the unit has written. */
+  /** The assumptions include the flow-control rows that the unit has written. */
   readonly assumptions: OwnAssumptions
   /** Waiters (by `waiterKey`) that the unit has woken. */
   readonly wokenWaiters: Set<string>
-  /** Keys of the guards that the unit has, from its second event on. */
+  /** Keys of the unit's guards, from its second event on. */
   readonly guarded: Set<string>
   /** The run that emits the events. Its own waits are settled in its own draft. */
   self?: Readonly<Run>
@@ -28,7 +28,7 @@ export function takeIn(
 ): Fanout {
   const { assumptions, wokenWaiters, changes, self } = unit
   const drafted = { changes, ...(self && { self }) }
-  // Field by field: every event passes here, and a spread took a thirtieth of a short run.
+  // Copies field by field: this runs for every event, and a spread took a thirtieth of a short run.
   const effects = fanout({
     event: input.event,
     targetApp: input.targetApp,
@@ -58,9 +58,9 @@ export function takeIn(
   return effects
 }
 
-/** Events of one name rest on the same facts: each fact is checked once. */
+/** Events of one name rest on the same facts: each fact is checked only once. */
 function addGuards({ guards, guarded }: UnitOfEvents, added: readonly Guard[]): void {
-  // Most units take in one event.
+  // Most units have one event.
   if (guards.length === 0) return void guards.push(...added)
   if (guarded.size === 0) for (const guard of guards) guarded.add(keyOf(guard))
   for (const guard of added) {
@@ -71,7 +71,7 @@ function addGuards({ guards, guarded }: UnitOfEvents, added: readonly Guard[]): 
   }
 }
 
-/** All guards of a decision rest on the same assumptions, so the waiters of a name need not be compared. */
+/** All guards of a decision rest on the same assumptions, so the waiters of a name do not need to be compared. */
 function keyOf(guard: Guard): string {
   if (guard.type !== 'waiters') return JSON.stringify(guard)
   return JSON.stringify([guard.type, guard.namespace, guard.eventName, guard.matchKey])

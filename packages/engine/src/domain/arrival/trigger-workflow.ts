@@ -1,5 +1,5 @@
-// Decides what an event does at one workflow that it triggers: its policies in order (docs/flow-control.md#the-order), then
-// a run if every policy lets the event through. Called by fanout.ts.
+// Decides the effect of an event on one workflow that it triggers: first its policies in order
+// (docs/flow-control.md#the-order), then a run if every policy lets the event through. Called by fanout.ts.
 
 import type { FlowControl } from '../model/flow-control.ts'
 import { eventRun } from '../run/create.ts'
@@ -10,8 +10,9 @@ import { rateLimit } from './rate-limit.ts'
 import { singleton } from './singleton.ts'
 
 /**
- * The code that applies each policy: a function here decides about the event, in this order, and lets the events of a workflow without
- * that policy through; the others shape the run that the event starts. The type demands an entry for each policy.
+ * The code that applies each policy. The functions here decide about the event, in this order, and let it through if the
+ * workflow lacks that policy; the other policies shape the run that the event starts. The type demands an entry for each
+ * policy.
  */
 const POLICIES: { readonly [P in keyof Required<FlowControl>]: Policy | 'holds/holds' | 'run/create' } = {
   idempotency,

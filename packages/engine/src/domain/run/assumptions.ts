@@ -1,6 +1,6 @@
 // The assumptions of a decision about other rows: which steps wait for an event name, which events of a name came since the run
-// began, and so on. A decision assumes the common case, none, without a read, and guards it. When the guard fails, the
-// service reads the rows and decides again (services/commit/decide-and-commit).
+// began, and so on. Without a read, a decision assumes the common case, which is that there are none, and guards that. When the
+// guard fails, the service reads the rows and decides again (services/commit/decide-and-commit).
 
 import type { BudgetLine } from '../model/budget/budget.ts'
 import type { CatalogView } from '../model/catalog.ts'
@@ -21,7 +21,7 @@ export interface LoggedEvent {
 export interface Watches {
   watchers: readonly Watcher[]
   after: number
-  /** Watches with a match are among them: they have more lists of paths than are looked up. */
+  /** Watches with a match are included: there are more lists of paths than are looked up. */
   isWhole?: true
 }
 
@@ -32,7 +32,7 @@ export interface Assumptions {
   paths: ReadonlyMap<string, readonly MatchPaths[]>
   /** By `matchName` with a key: the waits that have the key. Never assumed: a question fetches them. */
   matchedWaiters: ReadonlyMap<string, readonly Waiter[]>
-  /** The same of the watches, as of `watchers`. */
+  /** The same for the watches, as in `watchers`. */
   matchedWatchers: ReadonlyMap<string, Watches>
   /** By event name: events since the run was created, oldest first, up to log position `after`; `run`: none were found. */
   events: ReadonlyMap<string, { events: readonly LoggedEvent[]; after: number | 'run' }>
@@ -60,7 +60,7 @@ export interface Assumptions {
   isCatalogFresh?: boolean
 }
 
-/** The key of waits or watches with a match: of all for an event name, or of those with a key. */
+/** The key of waits or watches with a match: of all for an event name, or only those with a key. */
 export function matchName(kind: 'waiters' | 'watchers', eventName: string, matchKey = ''): string {
   return `${kind} ${matchKey} ${eventName}`
 }
@@ -70,7 +70,7 @@ export function dedupeName({ app, dedupeId }: { app: string; dedupeId: string })
   return JSON.stringify([app, dedupeId])
 }
 
-/** Shared by all decisions that need nothing else, which nearly all do. */
+/** Shared by all decisions that need nothing else, which is nearly all of them. */
 const NOTHING: ReadonlyMap<string, never> = new Map<string, never>()
 
 const NONE: ReadonlySet<never> = new Set<never>()
@@ -95,15 +95,18 @@ export function noAssumptions(): Assumptions {
 }
 
 /**
- * The guard of a decision that reads the catalog: registrations that another engine acknowledged before it count. No guard
- * is needed where only this engine changes the catalog. Nor is one set after the catalog was read again for the decision:
- * a steady stream of registrations could otherwise delay the decision forever.
+ * The guard of a decision that reads the catalog: registrations that another engine acknowledged earlier must count. No guard
+ * is needed where only this engine changes the catalog. None is set after the catalog was read again for the decision either:
+ * otherwise a steady stream of registrations could delay the decision forever.
  */
 export function catalogGuards({ revision }: CatalogView, { isCatalogFresh }: Assumptions): Guard[] {
   return revision === undefined || isCatalogFresh ? [] : [{ type: 'catalog', revision }]
 }
 
-/** The guard of a decision that starts something of the workflow without a guard of the whole catalog: it was not deleted since. */
+/**
+ * The guard of a decision that starts something of the workflow without a guard of the whole catalog: the workflow was not
+ * deleted since.
+ */
 export function registeredGuards({ isCatalogFresh }: Assumptions, workflow: Workflow): Guard[] {
   const { namespace, app, name } = workflow
   return isCatalogFresh ? [{ type: 'registered', namespace, app, workflow: name }] : []
@@ -119,8 +122,8 @@ export interface OwnAssumptions extends Assumptions {
 export const EMPTY_STATE = '{}'
 
 /**
- * Records the flow-control rows that `changes` write, for the rest of the same decision. They keep the version that was
- * read, 0 if there was none: their guards compare with the stored row.
+ * Records the flow-control rows that `changes` write, for the rest of the same decision. They keep the version that was read, 0
+ * if there was none: their guards compare it with the stored row.
  */
 export function noteWritten(assumptions: OwnAssumptions, changes: readonly Change[]): void {
   for (const change of changes) {

@@ -1,5 +1,5 @@
-// Concludes a decision from the run before and after it: which slots it frees, whether it wakes a start queue, and when the
-// run must be available. Pure; `draft.ts` applies it once, when the decision is done.
+// Concludes a decision by comparing the run before and after it: which slots it frees, whether it wakes a start queue, and when
+// the run must be available. Pure; `draft.ts` applies it once, when the decision is done.
 
 import { NOT_HELD } from '../holds/concurrency.ts'
 import { freedSlotIds } from '../holds/kept-slots.ts'
@@ -9,7 +9,7 @@ import type { Change } from '../model/change.ts'
 import { isTerminal, type Run } from '../model/run.ts'
 
 export interface Conclusion {
-  /** Fields of the run's row to set besides those that the decision set. */
+  /** Fields of the run's row to set in addition to those of the decision. */
   fields: Partial<Omit<Run, 'status' | 'fence'>>
   /** Wake-ups for other runs, to commit with the decision. */
   changes: Change[]
@@ -18,7 +18,7 @@ export interface Conclusion {
 const NOTHING: Readonly<Conclusion> = { fields: {}, changes: [] }
 
 /**
- * Concludes a decision on one run. `before` and `after` are the same object when the decision left the run's row alone.
+ * Concludes a decision on one run. `before` and `after` are the same object when the decision did not change the run's row.
  * `start` is the limiter's answer, where the decision used one. This is the only place that wakes start queues.
  */
 export function conclude(
@@ -28,7 +28,7 @@ export function conclude(
 ): Conclusion {
   const isUnleased = after.leaseOwner === undefined
   const cancelsNext = isUnleased && after.cancelRequested === true
-  // Most passes leave the row alone.
+  // Most passes do not change the row.
   if (after === before && !cancelsNext) return NOTHING
   // The next lease cancels the run: it is due at once, whatever the run waits for.
   const due = cancelsNext ? { availableAt: now } : {}
@@ -40,7 +40,7 @@ export function conclude(
 }
 
 /**
- * A run without a lease holds no slots but those that it keeps, and waits for none: its next claim decides on both. It wakes in
+ * A run without a lease holds only the slots that it keeps, and waits for none: its next claim decides on both. It wakes in
  * time for its deadline.
  */
 function released(run: Readonly<Run>, now: number): Conclusion {
@@ -60,7 +60,7 @@ function released(run: Readonly<Run>, now: number): Conclusion {
 
 /**
  * A run that started, or that found no free start, knows when the next start is free. A run that left the queue without
- * starting does not: the next one in the queue queries the limiter.
+ * starting does not know it: the next one in the queue queries the limiter.
  */
 function startQueueWake(
   before: Readonly<Run>,

@@ -21,7 +21,7 @@ import { renewTries } from './exhausted.ts'
 import { finish } from './finish.ts'
 import type { RunState } from './state.ts'
 
-/** `skipsCleanup`: no cleanup run follows, and none of the children that the end cancels. */
+/** `skipsCleanup`: no cleanup run follows, neither of this run nor of the children that the end cancels. */
 export function cancel(
   state: RunState,
   { now, catalog, skipsCleanup }: { now: number; catalog: CatalogView; skipsCleanup?: boolean | undefined },
@@ -34,8 +34,8 @@ export function cancel(
 }
 
 /**
- * Ends a run whose pass is under way and may still answer: its cancel was requested, or it is out of time. Undefined if neither is so, or
- * it has ended.
+ * Ends a run whose pass is under way and may still answer: its cancel was requested, or it is out of time. Undefined if neither
+ * is true, or the run has ended.
  */
 export function endUnderWay(
   state: RunState,
@@ -52,8 +52,8 @@ export function endUnderWay(
 }
 
 /**
- * Pauses the run. A lease stays: the pass in flight is checkpointed, or recovered if its engine dies. Undefined when the
- * run is already paused.
+ * Pauses the run. The lease stays: the pass in flight is checkpointed, or recovered if its engine dies. Undefined when the run
+ * is already paused.
  */
 export function pause(state: RunState, now: number): Decision | undefined {
   refuseTerminal(state.run, 'pause')
@@ -65,12 +65,15 @@ export function pause(state: RunState, now: number): Decision | undefined {
   return draft.done()
 }
 
-/** Resumes a paused run, with new tries if it has spent them. If the pass that was in flight at the pause still is, its owner keeps the lease and continues. */
+/**
+ * Resumes a paused run, with new tries if it has spent them. If the pass that was in flight at the pause is still in flight,
+ * its owner keeps the lease and continues.
+ */
 export function resume(state: RunState, now: number): Decision {
   if (state.run.status !== 'paused') throw refusal('run_not_paused', state.run, ', not paused.')
   const draft = new Draft(state, now)
   const isUnderWay = draft.run.leaseOwner !== undefined
-  // After the moment at which a pass that is still in flight was sent: that pass does not execute the step.
+  // Later than the time when a pass that is still in flight was sent: that pass does not execute the step.
   renewTries(draft, state, isUnderWay ? now + 1 : now)
   // The run is paused again before its next pass if the budget is still exceeded.
   if (draft.run.waitingFor?.kind === 'budget') draft.set({ waitingFor: undefined })
@@ -79,15 +82,18 @@ export function resume(state: RunState, now: number): Decision {
   return draft.done()
 }
 
-/** A handler goes on after the answer of its pass. `settled`: how many settled steps the engine had sent for that pass. */
+/**
+ * A request for another pass, because a handler continues after the answer of its pass. `settled`: how many settled steps the
+ * engine had sent for that pass.
+ */
 export interface Wake {
   now: number
-  /** When the run is to have another pass. */
+  /** When the run should get another pass. */
   at: number
   settled?: number | undefined
 }
 
-/** Wakes a parked run. Undefined when it is none, or has another pass before, or in any case. */
+/** Wakes a parked run. Undefined when the run is not parked, or gets another pass earlier or anyway. */
 export function wake(state: RunState, { now, at, settled = Number.POSITIVE_INFINITY }: Wake): Decision | undefined {
   const { status, leaseOwner, availableAt, waitingFor } = state.run
   const isRepeated = waitingFor?.kind === 'retry' && waitingFor.stepName === undefined
@@ -106,12 +112,12 @@ export function replay(source: Run, options: NewFork & { input: JsonText | undef
   return { run, changes: [{ type: 'run.created', run }] }
 }
 
-/** The inputs of a fork besides its source. */
+/** The inputs of a fork, without its source. */
 export interface NewFork {
   id: string
   now: number
   under: Under
-  /** Trace of the request; without one the fork has a trace of its own. */
+  /** Trace of the request; without it the fork starts its own trace. */
   trace?: Traceparent | undefined
 }
 
@@ -147,7 +153,7 @@ export function retryFromStep(
   return { run, changes, step: from }
 }
 
-/** The step without the pass of its run, which the fork does not have. */
+/** The step without the fields about its pass, which the fork does not have. */
 function withoutPass({ pass: _, runner: __, passSentAt: ___, ranAt: ____, ranMs: _____, ...step }: Step): Step {
   return step
 }
@@ -164,8 +170,8 @@ export function findStep(steps: readonly Step[], wanted: string): Step | undefin
 }
 
 /**
- * Whether a fork keeps the step's result. It keeps results and caught failures. It runs again: cancelled steps, the step
- * that ended the run, and steps that failed after it, since nobody knows whether these were caught.
+ * Whether a fork keeps the step's result. It keeps results and caught failures. It runs these again: cancelled steps, the step
+ * that ended the run, and steps that failed after it, since nobody knows whether the handler caught them.
  */
 function isCarried(step: Step, ending: Step | undefined): boolean {
   if (!isSettled(step.status) || step.status === 'cancelled') return false
@@ -173,8 +179,8 @@ function isCarried(step: Step, ending: Step | undefined): boolean {
 }
 
 /**
- * The step whose failure ended the run: it has the run's error, or at least its name. The end may follow the failure at
- * once, or in a later pass, in which the handler did not catch it. Then it is the last of several.
+ * The step whose failure ended the run: it has the run's error, or at least its name. The end may follow the failure at once,
+ * or in a later pass in which the handler did not catch it. So of several such steps it is the last.
  */
 function endingStep(steps: readonly Step[], run: Run): Step | undefined {
   const { code, stepName, message, stack, name } = run.error ?? {}
@@ -198,7 +204,7 @@ export function failedStep({ run, steps }: RunState): Step | undefined {
   )
 }
 
-/** When the next timer of parked steps is due, if one has a timer: of a paused run, timers alone go on. */
+/** When the next timer of parked steps is due, if there is one: in a paused run, only timers continue. */
 export function nextTimer(steps: Iterable<Step>): number | undefined {
   let next: number | undefined
   for (const step of steps) {

@@ -20,7 +20,7 @@ import { budgetsOf, inherited, passedOn } from './budget/budgets.ts'
 type Origin = Pick<Run, 'namespace' | 'id' | 'workflow' | 'app' | 'triggerKind' | 'trigger' | 'createdAt'> &
   Partial<Run>
 
-/** The workflow whose flow control applies to a new run, and the report of expressions that fail. */
+/** The workflow whose flow control applies to a new run, and the receiver of expressions that fail. */
 export interface Under {
   /** Absent when the workflow is not registered: nothing holds the run. */
   workflow: Workflow | undefined
@@ -34,7 +34,7 @@ function queued(origin: Origin, { workflow, report = () => {} }: Under): Run {
     transportTries: 0,
     fence: 0,
     availableAt: origin.createdAt,
-    // Present from the start, so that the object's shape never changes: that makes copies and changes cheap.
+    // Present from the start, so that the object's shape never changes: copies and changes are then cheap.
     leaseOwner: undefined,
     waitingFor: undefined,
     cancelRequested: undefined,
@@ -51,7 +51,7 @@ function queued(origin: Origin, { workflow, report = () => {} }: Under): Run {
   }
 }
 
-/** A run with the attributes that its workflow's registration gives to a new one. */
+/** A new run with the attributes from its workflow's registration. */
 function queuedAnew(origin: Origin, under: Under): Run {
   return queued(attributed(origin, under.workflow, under.report ?? (() => {})), under)
 }
@@ -61,7 +61,7 @@ const UNHELD: Under = { workflow: undefined }
 /** The fields of an event that make a run. */
 export type TriggeringEvent = Pick<Event, 'namespace' | 'id' | 'name' | 'data' | 'receivedAt' | 'generation'>
 
-/** The run that an event starts for a workflow whose trigger it matched; pinned if the event names a runner. */
+/** The run that an event starts for a workflow with a matching trigger; pinned if the event names a runner. */
 export function eventRun(options: {
   event: TriggeringEvent
   workflow: Workflow
@@ -75,7 +75,7 @@ export function eventRun(options: {
   attributes?: Attributes | undefined
   /** Number of engine events in the chain of runs that start each other. */
   engineEvents?: number | undefined
-  /** The id and the time of a run that is started by hand, later. */
+  /** The id and the time of a run that somebody starts later by hand. */
   redriven?: { id: string; now: number } | undefined
   report?: Report | undefined
 }): Run {
@@ -103,7 +103,7 @@ export function eventRun(options: {
   return queuedAnew(origin, options)
 }
 
-/** The run that starts with an event of the inbox of a run that has ended. It has the inbox and the singleton key. */
+/** The run that starts with an event from the inbox of a run that has ended. It takes over the inbox and the singleton key. */
 export function deliveredRun(
   ended: Run,
   { event, sent }: DeliveredEvent,
@@ -133,7 +133,7 @@ export function deliveredRun(
   return queuedAnew(origin, under)
 }
 
-/** The run that a caller starts directly. Its handler receives an event with the workflow's name, which no record has. */
+/** The run that a caller starts directly. Its handler receives an event with the workflow's name; no such event is recorded. */
 export function directRun(options: {
   workflow: Workflow
   id: string
@@ -168,7 +168,7 @@ export function directRun(options: {
   return { ...queuedAnew({ ...origin, startAt }, options), ...later }
 }
 
-/** The fields that a run has of the run whose step started it. */
+/** The fields that a run gets from the run whose step started it. */
 function startedIn({ run, stepName }: { run: Run; stepName: string }): Partial<Run> {
   return {
     startedBy: { runId: run.id, stepName },
@@ -186,7 +186,7 @@ export function cronRun(options: {
   workflow: Workflow
   cron: string
   scheduledAt: number
-  /** The last instant before, if a run started for one. */
+  /** The last earlier instant for which a run started, if there is one. */
   previousAt?: number | undefined
   now: number
   report?: Report | undefined
@@ -204,7 +204,7 @@ export function cronRun(options: {
     input: JSON.stringify({
       cron,
       scheduledAt: timestamp(scheduledAt),
-      // After the clock was set back, the last one may be later.
+      // After the clock was set back, the last instant may be later.
       ...(previousAt < scheduledAt && { previousAt: timestamp(previousAt) }),
     }),
     createdAt: now,
@@ -219,7 +219,7 @@ export function childRun(options: {
   app: string
   workflow: string
   input: JsonText | undefined
-  /** In place of the one that the workflow gives the child. */
+  /** Replaces the priority that the workflow gives the child. */
   priority?: number | undefined
   now: number
   under: Under
@@ -228,7 +228,7 @@ export function childRun(options: {
   const attributes = inheritedAttributes(parent, under.workflow)
   const origin: Origin = {
     namespace: parent.namespace,
-    // Children of one pass queue up in the order of its steps.
+    // Children of one pass are queued in the order of its steps.
     id: rankedId('run', now, step.index, parent.id, step.id),
     workflow,
     app,
@@ -251,9 +251,9 @@ export function childRun(options: {
 }
 
 /**
- * The run that follows a failed run whose workflow has an onFailure handler: same event, input, priority, attributes and pin. It drops
- * the pin if the run failed because that runner is not registered. No hold delays it and no timeout ends it, since it
- * cleans up (docs/concepts.md#on-failure-runs).
+ * The run that follows a failed run whose workflow has an onFailure handler: same event, input, priority, attributes and pin.
+ * It drops the pin if the run failed because that runner is not registered. No hold delays the run and no timeout ends it,
+ * since it cleans up (docs/concepts.md#on-failure-runs).
  */
 export function onFailureRun(failed: Run, error: RunError, now: number): Run {
   const id = derivedId('run', now, failed.id, 'on-failure')
@@ -261,8 +261,8 @@ export function onFailureRun(failed: Run, error: RunError, now: number): Run {
 }
 
 /**
- * The run that cleans up after a run that failed or was cancelled: as an on-failure run, and it keeps the slots of the run that it follows
- * (docs/concepts.md#cleanup-runs).
+ * The run that cleans up after a failed or cancelled run: like an on-failure run, and it keeps the slots of the run that it
+ * follows (docs/concepts.md#cleanup-runs).
  */
 export function cleanupRun(ended: Run, { error, now }: { error: RunError | undefined; now: number }): Run {
   const id = cleanupRunId({ id: ended.id, finishedAt: now })
@@ -270,7 +270,7 @@ export function cleanupRun(ended: Run, { error, now }: { error: RunError | undef
   return { ...run, ...handOverToCleanup(ended) }
 }
 
-/** The id that the cleanup run of an ended run has, if there is one. */
+/** The id of the cleanup run of an ended run, if there is such a run. */
 export function cleanupRunId({ id, finishedAt = 0 }: Pick<Run, 'id' | 'finishedAt'>): string {
   return derivedId('run', finishedAt, id, 'cleanup')
 }
@@ -301,7 +301,7 @@ function followOn(ended: Run, { id, error, now }: { id: string; error: RunError 
 
 /**
  * A fork of a finished run (replay, retry-from-step): a new id, the same work, with the holds of the workflow's current
- * definition. `trace` is that of the request; without it the fork gets a trace of its own.
+ * definition. `trace` is the trace of the request; without it the fork gets its own trace.
  */
 export function forkedRun(options: {
   source: Run
@@ -338,8 +338,9 @@ export function forkedRun(options: {
 }
 
 /**
- * The next run of the chain of a run that continues: the same work with other data, under the workflow's newest definition. It is
- * pinned as the run was, keeps its priority, its keys and its trace, and answers its parent. It is no generation of its own.
+ * The next run of the chain of a run that continues: the same work with other data, under the workflow's newest definition. It
+ * has the pin, the priority, the keys and the trace of the run, and answers the run's parent. It does not count as a
+ * generation.
  */
 export function linkRun(
   from: Run,

@@ -1,10 +1,10 @@
-// Collects a decision about one run. Every status move passes through here, so none can forget its frame; every decision
-// carries its guards; and seqs are assigned in commit order:
+// Collects a decision about one run. Every status move passes through here, so none can forget its frame; every decision has
+// its guards; and seqs are assigned in commit order:
 //
 // Each fence owns a range of seqs (model/seq). An owner keeps counting within its fence, and leaves the run's row alone until
-// the row changes; then the fence rises too. A decision on a freshly loaded run bumps the fence at once, which opens an
-// unused range and makes the owner's next commit stale. Its guards in turn check that neither the row nor, within one
-// fence, the steps have changed since they were loaded.
+// the row changes; then the fence rises too. A decision on a freshly loaded run bumps the fence at once, which opens an unused
+// range and makes the owner's next commit stale. Its guards in turn check that neither the row nor, within one fence, the steps
+// have changed since they were loaded.
 
 import type { RunError } from '@perdure/protocol'
 import type { Start } from '../holds/throttle.ts'
@@ -35,20 +35,20 @@ export class Draft {
   /** Index of the next recorded step; indexes are dense. */
   nextIndex: number
   #seq: number
-  /** The state's own object until the draft changes it: most passes leave it alone. */
+  /** The state's own object until the draft changes it: most passes do not. */
   #run: Run
   #moved = false
   #started = false
   readonly #before: Readonly<Run>
-  /** The pass whose report is decided on. */
+  /** The pass whose report is being decided. */
   pass: PassSent | undefined
-  /** The seq of the last step that the runner of the pass knew; only of a run with delivered events. */
+  /** The seq of the last step that the runner of the pass knew; only for a run with delivered events. */
   knew: number | undefined
-  /** No pass of the run is under way that could still start a step. */
+  /** Whether no pass of the run is under way that could still start a step. */
   isPassOver = false
   /** The limiter's answer to a run that needed a start from its throttle. */
   start: Start | undefined
-  /** Children that may go on although their steps were settled by hand. */
+  /** Children that may continue although their steps were settled by hand. */
   readonly abandonedChildren: readonly string[]
   /** The state's own map until a step changes. */
   #open: ReadonlyMap<string, Step>
@@ -57,7 +57,7 @@ export class Draft {
   #spent: Sums | undefined
   /** Pools whose turns the decision changes. */
   #pools: Set<string> | undefined
-  /** Whether the run has a step that can be undone, including what is drafted so far. */
+  /** Whether the run has a step that can be undone, including drafted ones. */
   hasRollback: boolean
 
   constructor(state: RunState, now: number) {
@@ -82,17 +82,17 @@ export class Draft {
     return this.#run
   }
 
-  /** Unsettled steps, including what is drafted so far. */
+  /** Unsettled steps, including drafted ones. */
   get open(): ReadonlyMap<string, Step> {
     return this.#open
   }
 
-  /** Changes fields of the run's row that have no frame. */
+  /** Changes fields of the run's row that appear in no frame. */
   set(fields: Partial<Omit<Run, 'status' | 'fence'>>): void {
     Object.assign(this.#moving(), fields)
   }
 
-  /** Gives the run these attributes in place of those it has. */
+  /** Replaces the attributes of the run. */
   setAttributes(attributes: Attributes): void {
     const { namespace, id: runId } = this.run
     const before = new Set(attributeTexts(this.run.attributes))
@@ -110,14 +110,17 @@ export class Draft {
     })
   }
 
-  /** Gives the run a newer progress, with a frame of its own. It changes nothing else of the row, so the fence stays. */
+  /** Gives the run a newer progress, in a separate frame. Nothing else in the row changes, so the fence stays. */
   setProgress(value: JsonText): void {
     const progress = { value, at: this.now, seq: this.nextSeq() }
     this.#run = { ...this.#run, progress }
     this.changes.push({ type: 'run.progressed', run: this.#run, progress })
   }
 
-  /** Moves the run to a status; no effect if the run has it. First start and end need no frame: the row has their seqs. */
+  /**
+   * Moves the run to a status; no effect if the run already has it. The first start and the end need no frame: the row has
+   * their seqs.
+   */
   move(status: RunStatus, error?: RunError): void {
     if (this.#run.status === status) return
     const run = this.#moving()
@@ -133,7 +136,7 @@ export class Draft {
     } else this.#frames.push({ seq, ts: this.now, status, attempt: run.attempt, ...(error && { error, ...this.pass }) })
   }
 
-  /** Records a new step. The object belongs to the draft from then on. */
+  /** Records a new step. The draft owns the object from then on. */
   record(step: Omit<Step, 'runId' | 'seq' | 'index'>): Step {
     const recorded = step as Step
     recorded.runId = this.run.id
@@ -147,8 +150,8 @@ export class Draft {
   }
 
   /**
-   * Changes an unsettled step, or a failed one whose tries begin anew; in a run that has ended, a cancelled one. `startedAt`: the latest
-   * time at which the step used its turn, if it is known.
+   * Changes an unsettled step, or a failed one whose tries begin again; in a run that has ended, a cancelled one. `startedAt`:
+   * the latest time at which the step used its turn, if it is known.
    */
   moveStep(step: Step, fields: Partial<Step>, startedAt?: number): Step {
     const moved = { ...step, ...fields, seq: this.nextSeq() }
@@ -162,14 +165,17 @@ export class Draft {
     return moved
   }
 
-  /** Lets a step wait for its turn. */
+  /** Makes a step wait for its turn. */
   askTurn({ index, limit }: Step): void {
     const pool = poolOf(this.run, limit as LimitOfStep)
     this.changes.push({ type: 'turn.asked', pool, runId: this.run.id, stepIndex: index, at: this.now })
     this.#grantsIn(pool.id)
   }
 
-  /** The callback of the step, which has its turn, started at `startedAt` at the latest, and not before its pass could be sent. */
+  /**
+   * Records that the callback of the step, which has its turn, started: at `startedAt` at the latest, and not before its pass
+   * could be sent.
+   */
   startTurn({ index, limit, nextAttemptAt = 0 }: Step, startedAt: number): void {
     const latest = Math.max(startedAt, nextAttemptAt)
     this.changes.push({ type: 'turn.started', runId: this.run.id, stepIndex: index, startedAt: latest })
@@ -177,8 +183,8 @@ export class Draft {
   }
 
   /**
-   * Takes the turn of the step away, or its place among those that wait. A turn that a pass had counts from `startedAt`; by default as if the
-   * step started as late as a pass may notice the end of its run.
+   * Takes away the turn of the step, or its place in the queue. A turn that a pass had counts from `startedAt`; by default from
+   * the latest time at which a pass may notice the end of its run.
    */
   endTurn(step: Step, startedAt = this.isPassOver ? this.now : this.now + LATE_ANSWER_MS): void {
     if (hasSentTurn(step)) {
@@ -188,7 +194,7 @@ export class Draft {
     this.leaveTurn(step)
   }
 
-  /** Takes a turn away that the step has not used, or its place among those that wait. */
+  /** Takes away a turn that the step has not used, or its place in the queue. */
   leaveTurn({ index, limit }: Step): void {
     this.changes.push({ type: 'turn.left', runId: this.run.id, stepIndex: index })
     this.#grantsIn(poolOf(this.run, limit as LimitOfStep).id)
@@ -199,7 +205,7 @@ export class Draft {
     this.#pools.add(poolId)
   }
 
-  /** A run that is paused and under no lease gives its turns to others until it is resumed. */
+  /** Gives the turns of a paused run without a lease to others until it is resumed. */
   #holdTurns(): void {
     const wasPaused = this.#before.status === 'paused'
     const isPaused = this.run.status === 'paused'
@@ -214,7 +220,7 @@ export class Draft {
     this.changes.push({ type: 'turns.held', runId: this.run.id, isHeld })
   }
 
-  /** Adds what an attempt of a step reported to the budgets of the run. The engine counts some names itself. */
+  /** Adds the amounts that an attempt of a step reported to the budgets of the run. The engine counts some names itself. */
   spend(amounts: Readonly<Record<string, number>>): void {
     for (const [name, amount] of Object.entries(amounts)) if (!isCounted(name)) this.#add(name, amount)
   }
@@ -230,12 +236,12 @@ export class Draft {
     this.changes.push({ type: 'log.written', line: { ...line, runId: this.run.id, seq, ts: this.now } })
   }
 
-  /** The seq that was given out last. */
+  /** The last assigned seq. */
   get lastSeq(): number {
     return this.#seq
   }
 
-  /** Leaves out so many seqs, for steps that are stored later. */
+  /** Reserves this many seqs, for steps that are stored later. */
   skipSeqs(count: number): void {
     if ((this.#seq % SEQ_SPAN) + count >= SEQ_SPAN - 1) this.#bumpFence()
     this.#seq += count
@@ -246,7 +252,7 @@ export class Draft {
     return ++this.#seq
   }
 
-  /** The finished decision. Call it once, last. The run's row is written only if the decision changed it. */
+  /** Returns the finished decision. Call it once, last. The run's row is written only if the decision changed it. */
   done(): Decision {
     this.#holdTurns()
     const { fields, changes: wakes } = conclude(this.#before, this.#run, { now: this.now, start: this.start })
@@ -257,7 +263,7 @@ export class Draft {
       this.#moving().lastPass = this.knew === undefined ? this.pass : { ...this.pass, knew: this.knew }
     if (this.#moved && this.run.fence === this.#before.fence) this.#bumpFence()
     if (this.#moved) this.changes.unshift(this.#runMoved())
-    // Last: a grant makes the run due that the decision has parked.
+    // This is last, because a grant makes a run due that the decision has parked.
     for (const poolId of this.#pools ?? []) this.changes.push({ type: 'turns.granted', poolId, at: this.now })
     const { questions, guards, changes, run, steps, rootLogged } = this
     return { questions, guards, changes, run, steps, rootLogged, seq: this.#seq }
@@ -297,14 +303,14 @@ export class Draft {
   }
 }
 
-/** Field by field: nearly every pass records a step, and a spread costs several times as much. */
+/** Copies field by field: nearly every pass records a step, and a spread costs several times as much. */
 function stampPass(step: Step, { pass, runner, passSentAt }: PassSent): void {
   step.pass = pass
   step.runner = runner
   step.passSentAt = passSentAt
 }
 
-/** Lets a run that the changes create be created with the request to cancel it. False if they create no such run. */
+/** Makes the changes create a run together with the request to cancel it. False if they create no such run. */
 export function cancelAtBirth(changes: Change[], runId: string, how: Pick<Run, 'skipsCleanup'> = {}): boolean {
   const at = changes.findIndex(change => change.type === 'run.created' && change.run.id === runId)
   const created = changes[at]
@@ -313,7 +319,7 @@ export function cancelAtBirth(changes: Change[], runId: string, how: Pick<Run, '
   return true
 }
 
-/** The move of a run that somebody else than the owner of its pass ends. */
+/** The move of a run that is ended by somebody other than the owner of its pass. */
 export function interruptingPass(change: Change): Change {
   return change.type === 'run.moved' ? { ...change, interrupts: true } : change
 }

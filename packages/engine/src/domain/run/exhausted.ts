@@ -1,6 +1,6 @@
-// Decides what follows when the tries of a step or a pass are spent in a workflow that pauses then
-// (docs/concepts.md#pause-on-failure): the run is paused, keeps its children and its parent waiting, and a resume gives new
-// tries. Called by domain/pass.
+// Decides what happens when the tries of a step or a pass are spent in a workflow with pause on failure
+// (docs/concepts.md#pause-on-failure): the run is paused, its children stay, its parent waits, and a resume gives new tries.
+// Called by domain/pass.
 
 import type { RunError } from '@perdure/protocol'
 import type { CatalogView } from '../model/catalog.ts'
@@ -10,12 +10,12 @@ import { frameError } from '../view/timeline-frames.ts'
 import type { Draft } from './draft.ts'
 import type { RunState } from './state.ts'
 
-/** Whether spent tries pause the run. A run that follows another always fails. */
+/** Whether spent tries pause the run. A run that follows another one always fails. */
 export function pausesWhenExhausted(run: Readonly<Run>, catalog: CatalogView): boolean {
   return runKind(run) === 'run' && catalog.workflow(run.app, run.workflow)?.whenExhausted === 'pause'
 }
 
-/** Pauses the drafted run. The first of several failures is the reason that is shown; a resume tries every `step` again. */
+/** Pauses the drafted run. The shown reason is the first of several failures; a resume tries every `step` again. */
 export function pauseForFailure(draft: Draft, error: RunError, step?: Pick<Step, 'id'>): void {
   const shown = frameError(error)
   const { waitingFor, lastFailure = shown } = draft.run
@@ -32,7 +32,7 @@ export function pauseForFailure(draft: Draft, error: RunError, step?: Pick<Step,
   draft.move('paused', shown)
 }
 
-/** The step with spent tries whose stored failure a handler did not catch; of several alike, the last. */
+/** The step with spent tries whose stored failure a handler did not catch; the last one if several are alike. */
 export function spentStep(state: RunState, { stepName, message, stack, name }: RunError): Step | undefined {
   const spent = [...state.steps.values()]
     .filter(step => step.name === stepName && step.status === 'failed' && step.spentAt === step.attempt)
@@ -43,7 +43,7 @@ export function spentStep(state: RunState, { stepName, message, stack, name }: R
   return alike.at(-1) ?? spent.at(-1)
 }
 
-/** Makes the tries of a paused run new. `now` is the time from which its failed steps are due. */
+/** Gives a paused run new tries. `now` is the time at which its failed steps become due. */
 export function renewTries(draft: Draft, state: RunState, now: number): void {
   const { waitingFor, transportTries, attempt } = draft.run
   if (transportTries > 0) draft.set({ transportTries: 0, lastFailure: undefined })

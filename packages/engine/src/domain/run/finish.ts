@@ -1,6 +1,6 @@
-// Drafts everything that follows the end of a run, in the same commit: cancels open steps and children, notifies subscribed
-// endpoints and workflows that listen, answers the parent, and starts the runs that follow: one for the onFailure handler, one for the cleanup. A run that continues
-// has a next run instead of all that (docs/concepts.md#runs-that-continue).
+// Drafts all consequences of the end of a run, in the same commit: cancels open steps and children, notifies subscribed
+// endpoints and workflows that listen, answers the parent, and starts the runs that follow: one for the onFailure handler, one
+// for the cleanup. A run that continues has a next run instead of all that (docs/concepts.md#runs-that-continue).
 
 import { asThrownError, ROOT_SCOPE, type RunError, type StepError } from '@perdure/protocol'
 import type { Report } from '../expressions/matching.ts'
@@ -23,17 +23,18 @@ export type End =
   | { status: 'failed'; error: RunError }
   | { status: 'cancelled' }
 
-/** The data of the next run, and the report of expressions of its holds that fail. */
+/** The data of the next run, and the receiver of expressions of its holds that fail. */
 export interface NextLink {
   data?: JsonText | undefined
-  /** Signals that a step has taken and the handler was not given. */
+  /** Signals that a step has taken but the handler was not given. */
   ungiven?: readonly string[]
   report?: Report
 }
 
 /**
- * Ends the drafted run. The draft must not change the run afterwards. `mayAnswer`: its pass is under way and may still answer, for which
- * the cleanup run waits. `given`: the events that the handler was given; absent: those of which a report of a later pass was stored.
+ * Ends the drafted run. The draft must not change the run afterwards. `mayAnswer`: its pass is under way and may still answer,
+ * so the cleanup run waits for it. `given`: the events that the handler was given; absent: the events that a later pass must
+ * have known, because its report was stored.
  */
 export function finish(
   draft: Draft,
@@ -42,7 +43,7 @@ export function finish(
   { mayAnswer = false, given }: { mayAnswer?: boolean; given?: ReadonlySet<string> | undefined } = {},
 ): void {
   cancelOutstanding(draft)
-  // Before the lines about the end, so that no seq of a late step is that of a line.
+  // Called before the lines about the end, so that seqs of late steps differ from the seqs of these lines.
   if (mayAnswer) draft.skipSeqs(LATE_STEPS_MAX + END_LINES_MAX - 1)
   const delivered = given ?? reportedEvents(draft.state)
   draft.set({
@@ -63,7 +64,7 @@ export function finish(
   }
   draft.move(end.status)
   keep(draft, end.status, catalog)
-  // The last run of the chain does what follows an end.
+  // Only the end of the last run of the chain has these consequences.
   if (next) return
   notifyRunEnded(draft, catalog)
   answerParent(draft, end)
@@ -72,7 +73,7 @@ export function finish(
   if (end.status !== 'succeeded') cleanUp(draft, end, { catalog, mayAnswer })
 }
 
-/** Keeps the event of the end for the workflows that listen. A reason why it is not sent is in the run's log. */
+/** Stores the event of the end for the workflows that listen. If it is not sent, the reason is in the run's log. */
 function sendEnd(draft: Draft, status: End['status'], catalog: CatalogView): void {
   const row = endedEvent(draft.run, { status, now: draft.now, catalog })
   if (typeof row === 'string')
@@ -80,7 +81,7 @@ function sendEnd(draft: Draft, status: End['status'], catalog: CatalogView): voi
   else if (row) draft.changes.push({ type: 'flow.saved', row })
 }
 
-/** The store knows which signals no step has taken: most runs have none, and a run with some may have thousands. */
+/** The store knows which signals no step has taken. Most runs have none, but a run may have thousands. */
 function leaveSignals(draft: Draft, next: { nextRunId?: string; eventIds?: readonly string[] } = {}): void {
   const { run, now: at, changes } = draft
   if (run.signalled) changes.push({ type: 'signals.left', runId: run.id, at, seq: draft.nextSeq(), ...next })
@@ -101,14 +102,14 @@ function cancelOutstanding(draft: Draft): void {
 
 /** Requests the cancel of a child of the run. */
 export function cancelChild(draft: Draft, runId: string): void {
-  // The children of a run that is to end without a cleanup have none either.
+  // If a run ends without a cleanup, its children end without one too.
   const how = draft.run.skipsCleanup ? { skipsCleanup: true as const } : {}
-  // A child that this decision creates is created with the request.
+  // A child that this decision creates is created together with the request.
   if (!cancelAtBirth(draft.changes, runId, how))
     draft.changes.push({ type: 'run.cancelRequested', runId, at: draft.now, followsChain: true, ...how })
 }
 
-/** Drafts the next run of the chain. A paused run continues as a paused one. */
+/** Drafts the next run of the chain. The next run of a paused run is paused. */
 function continueRun(draft: Draft, { data, report, ungiven = [] }: NextLink, { catalog, given }: Delivering): void {
   const { run, now } = draft
   const under = { workflow: catalog.workflow(run.app, run.workflow), report }
@@ -135,7 +136,7 @@ interface Delivering {
   given: ReadonlySet<string>
 }
 
-/** Starts a run with the first delivered event that the handler was not given. The others are for that run. */
+/** Starts a run with the first delivered event that the handler was not given. That run gets the other events too. */
 function startFromInbox(draft: Draft, { catalog, given }: Delivering): void {
   const { run, state, now } = draft
   const own = deliveredHere(draft)
@@ -162,13 +163,13 @@ function startFromInbox(draft: Draft, { catalog, given }: Delivering): void {
   leaveInbox(draft, { eventIds: [...given, first.event.id], nextRunId: started.id })
 }
 
-/** Says in the run's log with which of its events another run starts. */
+/** Logs in the run with which of its events another run starts. */
 function logLeft(draft: Draft, eventId: string, nextRunId: string): void {
   const message = `The run ended before it took the delivered event ${eventId}. Run ${shownRunId(nextRunId)} starts with the event.`
   draft.log({ level: 'info', message, scope: ROOT_SCOPE, attempt: 1, index: 0, dedupe: 'inbox' })
 }
 
-/** The first event that the decision itself delivers to the run: the run emits it in its last pass. */
+/** The first event that the decision itself delivers to the run, because the run emits it in its last pass. */
 function deliveredHere({ run, changes }: Draft): DeliveredEvent | undefined {
   const delivered = changes.find(change => change.type === 'event.delivered' && change.runId === run.id)
   if (delivered?.type !== 'event.delivered') return undefined
@@ -182,14 +183,14 @@ function leaveInbox(draft: Draft, left: { eventIds: readonly string[]; nextRunId
   changes.push({ type: 'inbox.left', inbox: run.inbox ?? run.id, ...left })
 }
 
-/** The events of settled waits that the runner knew when it made the last report that is stored: the handler was given them for sure. */
+/** The events of settled waits that the runner knew at its last stored report: the handler was certainly given these. */
 function reportedEvents({ run, settled }: RunState): ReadonlySet<string> {
   const { knew = 0 } = run.lastPass ?? {}
   if (run.inbox === undefined) return NONE
   return takenBy(settled.filter(({ seq }) => seq <= knew))
 }
 
-/** The events that the first `count` settled steps took from the log, without some. */
+/** The events that the first `count` settled steps took from the log, except some. */
 export function takenEvents({ run, settled }: RunState, count: number, except: readonly string[]): ReadonlySet<string> {
   if (run.inbox === undefined) return NONE
   const taken = new Set(takenBy(settled.slice(0, count)))
@@ -227,7 +228,7 @@ function answerWaits({ run, now, changes }: Draft): void {
   if (run.awaited) changes.push({ type: 'waits.due', runId: run.chainId ?? run.id, at: now })
 }
 
-/** The error that the parent's handler sees. A code that only says where the child failed is left out. */
+/** The error that the parent's handler sees. A code that only shows where the child failed is left out. */
 function childError(childRunId: string, end: Extract<End, { status: 'failed' | 'cancelled' }>): StepError {
   if (end.status === 'cancelled')
     return { name: 'ChildRunCancelledError', message: `Child run ${childRunId} was cancelled.` }
@@ -237,14 +238,14 @@ function childError(childRunId: string, end: Extract<End, { status: 'failed' | '
 
 const CODES_OF_PLACES = ['step_failed', 'handler_failed']
 
-/** Starts an on-failure run after any failure but that of a run that follows another. */
+/** Starts an on-failure run after any failure, except for a run that itself follows another. */
 function followFailure(draft: Draft, error: RunError, catalog: CatalogView): void {
   const { run, now } = draft
   if (runKind(run) !== 'run' || !catalog.workflow(run.app, run.workflow)?.onFailure) return
   draft.changes.push({ type: 'run.created', run: onFailureRun(run, error, now) })
 }
 
-/** Starts the cleanup run, if there is something to undo or the workflow has a handler for runs that are cancelled. */
+/** Starts the cleanup run, if there is something to undo or the workflow has a handler for cancelled runs. */
 function cleanUp(
   draft: Draft,
   end: Extract<End, { status: 'failed' | 'cancelled' }>,

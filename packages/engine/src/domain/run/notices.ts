@@ -22,7 +22,7 @@ export function notifyRunEnded(draft: Draft, catalog: CatalogView): void {
 /** Notifies endpoints that a step of the drafted run has failed for good. */
 export function notifyStepFailed(draft: Draft, step: Step, catalog: CatalogView): void {
   const { id, name, attempt, error, spentAt } = step
-  // A step that was tried anew after a pause may fail for good again.
+  // A step that was tried again after a pause may fail for good again.
   const parts = spentAt === undefined ? [id] : [id, String(attempt)]
   notify(draft, catalog, 'step.failed', parts, () => {
     const run = JSON.stringify(bounded(runSummary(draft.run)))
@@ -30,7 +30,7 @@ export function notifyStepFailed(draft: Draft, step: Step, catalog: CatalogView)
   })
 }
 
-/** `parts` distinguish this transition from others of the same kind and run: the delivery's id is derived from them. */
+/** `parts` distinguish this transition from others of the same kind and run: the delivery's id is derived from these. */
 function notify(
   draft: Draft,
   catalog: CatalogView,

@@ -7,17 +7,17 @@ import type { Retention } from '../model/workflow.ts'
 import { SPAN_KEPT_MS } from '../view/rollup-span.ts'
 
 const DAY_MS = 86_400_000
-/** Shortest retention of events: a repeat within the dedupe window must find the event that it repeats. */
+/** Minimum retention of events: a repeat within the dedupe window must find the event that it repeats. */
 const EVENTS_MS_MIN = DAY_MS
 /**
- * A wait looks back to the creation of its run, so a live run keeps the events received since then, but no longer than
- * this: a run that sleeps for years would keep the whole log.
+ * A wait looks back to the creation of its run, so a live run keeps the events received since then, but no longer than this:
+ * otherwise a run that sleeps for years would keep the whole log.
  */
 export const EVENTS_KEPT_MS_MAX = 90 * DAY_MS
-/** Longest retention: beyond any use, and below the range where times lose precision. */
+/** Maximum retention: beyond any use, and below the range where times lose precision. */
 export const RETENTION_MS_MAX = 100 * 365 * DAY_MS
 
-/** Parses `30d`, or `succeeded=7d,failed=90d`; undefined if the text is neither. */
+/** Parses `30d`, or `succeeded=7d,failed=90d`; undefined for any other text. */
 export function parseRetention(text: string): Retention | undefined {
   const all = retentionMs(text)
   if (all !== undefined) return { succeeded: all, failed: all, cancelled: all }
@@ -49,7 +49,10 @@ export type PrunedRows =
 /** Rows of a kind that are older than a time. */
 export interface Aged {
   rows: PrunedRows
-  /** Runs ended (and were last written to, of streams), those of a workflow with a retention have had their time, deliveries settled, events and actions arrived, claims expired, roll-ups began before this time (epoch ms). */
+  /**
+   * The time (epoch ms) before which runs ended (runs of a workflow with a retention: had their time), streams were last
+   * written to, deliveries settled, events and actions arrived, claims expired and roll-ups began.
+   */
   before: number
 }
 
@@ -59,7 +62,10 @@ export interface Retentions {
   streamRetentionMs?: number | undefined
 }
 
-/** The rows that may be removed at `now`. What has a time of its own always is, all others only under the engine's retention. */
+/**
+ * The rows that may be removed at `now`. Rows with their own expiry are always removed, all others only under the engine's
+ * retention.
+ */
 export function agedRows({ retention, streamRetentionMs }: Retentions, now: number): Aged[] {
   const over: Aged[] = [
     { rows: 'dedupes', before: now },

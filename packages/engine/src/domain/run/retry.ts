@@ -1,4 +1,4 @@
-// Computes when to retry: step attempts by the workflow's policy, failed passes by a budget of their own, and runs
+// Computes when to retry: step attempts by the workflow's policy, failed passes within a separate maximum of tries, and runs
 // that no runner can take (docs/concepts.md#failures).
 
 import {
@@ -25,7 +25,7 @@ const TRANSPORT_BACKOFF = { initialMs: 500, factor: 2, maxMs: 30_000, jitter: 0.
 const HOLD_MS_MIN = 1000
 const HOLD_MS_MAX = 30_000
 
-/** The retry policy of a registration or an opcode with every default filled in. A duration that is none is left out. */
+/** The retry policy of a registration or an opcode with every default filled in. An invalid duration is left out. */
 export function completeRetry({ maxElapsed, ...policy }: WirePolicy = {}): RetryPolicy {
   const maxElapsedMs = maxElapsed === undefined ? undefined : parseDurationMs(maxElapsed)
   return {
@@ -35,12 +35,12 @@ export function completeRetry({ maxElapsed, ...policy }: WirePolicy = {}): Retry
   }
 }
 
-/** The number of attempts as it is compared. */
+/** The maximum number of attempts as a comparable number. */
 export function attemptsMax({ maxAttempts }: Pick<RetryPolicy, 'maxAttempts'>): number {
   return maxAttempts === 'unlimited' ? Number.POSITIVE_INFINITY : maxAttempts
 }
 
-/** Whether the policy names the error by its name or its code, which an error of a handler has among its fields. */
+/** Whether the policy names the error, by its name or its code. An error of a handler has the code among its fields. */
 export function isFinalError(
   { nonRetriable }: Pick<RetryPolicy, 'nonRetriable'>,
   { name, code, fields }: Pick<StepError, 'name' | 'code' | 'fields'>,

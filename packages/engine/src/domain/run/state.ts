@@ -39,11 +39,11 @@ export class RunState {
   readonly #settled: Step[] = []
   /** The settled steps in the order of the memo. */
   readonly settled: readonly Step[] = this.#settled
-  /** Whether a step that has succeeded can be undone. */
+  /** Whether a succeeded step can be undone. */
   hasRollback = false
-  /** Children whose steps were settled by hand: they go on until the run ends. */
+  /** Children whose steps were settled by hand: these continue until the run ends. */
   readonly abandonedChildren: string[] = []
-  /** The settled part of the memo, by whether it has ops; absent until a pass needs it. */
+  /** The settled part of the memo, with and without ops; absent until a pass needs it. */
   readonly #memos = new Map<boolean, JsonText>()
   #settledSize = 0
 
@@ -52,7 +52,7 @@ export class RunState {
     this.rootLogged = rootLogged
     this.seq = seq
     this.lastPass = run.lastPass?.pass ?? 0
-    // In the order they settled: a replay resolves steps in the order of the memo's keys.
+    // In the order in which they settled: a replay resolves steps in the order of the memo's keys.
     for (const step of [...steps].sort((a, b) => a.seq - b.seq)) this.#take(step)
   }
 
@@ -71,7 +71,7 @@ export class RunState {
     return new RunState(run, steps, rootLogged, undefined)
   }
 
-  /** A run that has ended. Its row does not change any more; steps that are stored now have the seqs behind `seq`. */
+  /** A run that has ended. Its row does not change any more; steps that are stored now get the seqs after `seq`. */
   static ended({ run, steps, rootLogged }: LoadedRun, seq: number): RunState {
     return new RunState(run, steps, rootLogged, seq)
   }
@@ -101,8 +101,9 @@ export class RunState {
   }
 
   /**
-   * The memo of an invoke sent at `now` (docs/wire-protocol.md#the-memo): settled steps with data or error; parked steps,
-   * and failed steps whose retry is not due, as pending, each with its kind if `withOps`. A step whose retry is due is left out, so that the runner runs it.
+   * The memo of an invoke sent at `now` (docs/wire-protocol.md#the-memo): settled steps with data or error; parked steps, and
+   * failed steps whose retry is not due, are pending. Steps have their kinds if `withOps`. A step whose retry is due is left
+   * out, so that the runner runs it.
    */
   memo(now: number, { withOps = false } = {}): JsonText {
     let text = this.#memos.get(withOps)
@@ -159,7 +160,7 @@ export class RunState {
     this.#settledSize += sizeOf(step)
   }
 
-  /** A settled step that is decided again has another place in the memo. */
+  /** A settled step that is decided again gets another place in the memo. */
   #takeBack(step: Step): void {
     this.#settled.splice(this.#settled.indexOf(step), 1)
     this.#memos.clear()

@@ -1,5 +1,6 @@
-// Callbacks that came before their run waited for them (docs/steps.md#callbacks): one flow-control row of the run keeps them until
-// the steps ask. Its state is an object of the posted JSON by step id. Used by the decision about a post and by that about a wait.
+// Callbacks that came before their run waited for them (docs/steps.md#callbacks): one flow-control row of the run keeps them
+// until the steps begin to wait. Its state is an object of the posted JSON by step id. Used by the decisions about posts and
+// about waits.
 
 import type { Change } from '../../model/change.ts'
 import { EngineError } from '../../model/errors.ts'
@@ -7,7 +8,7 @@ import { type FlowRow, firstVersion, flowRowId } from '../../model/flow-row.ts'
 import type { Run } from '../../model/run.ts'
 import { type JsonText, objectMembers } from '../../text/json-text.ts'
 
-/** Most callbacks that a run keeps, and the characters of their payloads. */
+/** Maximum callbacks that a run keeps, and maximum characters of their payloads. */
 export const EARLY_CALLBACKS_MAX = 1000
 const EARLY_CALLBACK_CHARS_MAX = 32 * 1024 * 1024
 
@@ -28,7 +29,7 @@ export function earlyCallbacks(row: Pick<FlowRow, 'state'> | null | undefined): 
 
 /**
  * The change that keeps one more callback.
- * @throws EngineError `conflict` when the run keeps as much as it may.
+ * @throws EngineError `conflict` when the run has the maximum.
  */
 export function keepCallback(
   run: Owner,

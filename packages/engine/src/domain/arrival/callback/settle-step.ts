@@ -1,5 +1,5 @@
-// Gives an outstanding step its end by hand (docs/steps.md#settle-a-step). It is decided on the freshly loaded run, so the real result of
-// the step, its timeout and a cancel either come before, or meet a settled step and are dropped.
+// Gives an outstanding step its end by hand (docs/steps.md#settle-a-step). It is decided on the freshly loaded run, so the
+// step's real result, its timeout or a cancel either comes first, or finds a settled step and is dropped.
 
 import { quoteName, type StepError } from '@perdure/protocol'
 import type { CatalogView } from '../../model/catalog.ts'
@@ -14,7 +14,7 @@ import type { RunState } from '../../run/state.ts'
 import { shownRunId } from '../../text/ids.ts'
 import type { JsonText } from '../../text/json-text.ts'
 
-/** The end that a step is given. */
+/** The end that the caller gives to a step. */
 export type StepEnd = { status: 'succeeded'; data: JsonText } | { status: 'failed'; error: StepError }
 
 export interface SettleOptions {
@@ -22,7 +22,7 @@ export interface SettleOptions {
   wanted: string
   end: StepEnd
   by: Omit<SettledBy, 'at'>
-  /** Steps that the runner reported as running, and of which nothing is stored. */
+  /** Steps that the runner reported as running and of which nothing is stored. */
   running: readonly Step[]
   now: number
   catalog: CatalogView
@@ -72,8 +72,8 @@ function requireOutstanding({ run, steps }: RunState, { wanted, running }: Settl
 }
 
 /**
- * Lets the run go on. A pass that executes the step may never end, so it loses its lease, and another one is sent at once. Any other
- * pass gets the end of the step when it ends.
+ * Wakes the run. A pass that executes the step may never end, so it loses its lease, and another one is sent at once. Any other
+ * pass gets the end of the step when the pass ends.
  */
 function wake(draft: Draft, isExecuted: boolean): void {
   const { status, leaseOwner } = draft.run

@@ -1,5 +1,5 @@
-// Starts the child of a step (docs/concepts.md#children). Called by the opcode of the step, and while the step waits for its workflow
-// (waiting-starts.ts).
+// Starts the child of a step (docs/concepts.md#children). Called by the opcode of the step, and again while the step waits for
+// its workflow (waiting-starts.ts).
 
 import { nearestNames, type StepError } from '@perdure/protocol'
 import type { FilterFault } from '../../expressions/matching.ts'
@@ -24,7 +24,7 @@ export interface ChildContext {
 
 export type Wanted = Omit<ChildStart, 'until'>
 
-/** `childRunId`: the child is drafted. `error`: there will be none. `unknown`: no app has its workflow. */
+/** `childRunId`: the child is drafted. `error`: there will be no child. `unknown`: no app has its workflow. */
 export type StartedChild = { childRunId: string } | { error: StepError } | 'unknown'
 
 /** Drafts the child of a step. */
@@ -48,7 +48,7 @@ export function startChild(
     now,
     under,
   })
-  // A limit that an operator has lowered holds the child until the operator moves it again.
+  // If an operator has lowered the limit, it holds the child until the operator raises it again.
   const held =
     heldByAncestors(child, workflow.flowControl?.concurrency) && heldByAncestors(child, presentConcurrency(workflow))
   if (held) return { error: held }
@@ -99,12 +99,12 @@ export function draftStart(
   return undefined
 }
 
-/** The error of a step that starts nothing, because a run of the workflow is live. */
+/** The error of a step that starts nothing because a run of the workflow is live. */
 export function alreadyRunningError(message: string): StepError {
   return { name: 'AlreadyRunningError', message, code: 'already_running' }
 }
 
-/** The error of a step whose workflow nobody has. */
+/** The error of a step whose workflow no app has. */
 export function notRegistered({ workflow, app, direct }: Wanted, catalog: CatalogView): StepError {
   const nearest = nearestNames(workflow, catalog.workflowNames()).map(name => `"${name}"`)
   const meant = nearest.length === 0 ? '' : ` Did you mean ${nearest.join(' or ')}?`
@@ -113,7 +113,9 @@ export function notRegistered({ workflow, app, direct }: Wanted, catalog: Catalo
   return { name: notStarted(direct), message: `${whose} ${has} workflow "${workflow}".${meant}` }
 }
 
-/** The app that is wanted, else the parent's app if it has the workflow, else the one other app that has it; undefined if none has. */
+/**
+ * The requested app, else the parent's app if it has the workflow, else the only other app that has it; undefined if none has.
+ */
 function startApp(
   parentApp: string,
   { workflow, app, direct }: Wanted,

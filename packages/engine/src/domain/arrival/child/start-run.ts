@@ -1,5 +1,5 @@
-// Starts the run of a StartRun step, which does not wait for its end (docs/steps.md#starting-runs). Called by the opcode of the step, and
-// while the step waits for its workflow (waiting-starts.ts).
+// Starts the run of a StartRun step, which does not wait for its end (docs/steps.md#starting-runs). Called by the opcode of the
+// step, and again while the step waits for its workflow (waiting-starts.ts).
 
 import type { StepError } from '@perdure/protocol'
 import type { Step } from '../../model/step.ts'
@@ -14,7 +14,7 @@ import { alreadyRunningError, type ChildContext, draftStart, startable, type Wan
 /** The result of the step, `error`: nothing is started, or `unknown`: no app has the workflow. */
 export type StartedRun = Required<Pick<Step, 'data' | 'startedRunId'>> | { error: StepError } | 'unknown'
 
-/** Drafts the run of a step, or finds the live run that has its key. */
+/** Drafts the run of a step, or finds the live run with the step's key. */
 export function startRunOf(
   draft: Draft,
   { step, wanted }: { step: Pick<Step, 'id' | 'index' | 'name'>; wanted: Wanted },

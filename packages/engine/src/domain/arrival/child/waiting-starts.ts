@@ -1,5 +1,5 @@
-// Steps whose run has not started, because no app has its workflow: they wait, with a grace, since a deploy may register it in a moment
-// (docs/concepts.md#children). Called at each lease of a run with such a step.
+// Steps whose run has not started because no app has its workflow: they wait for a grace period, since a deploy may register it
+// in a moment (docs/concepts.md#children). Called at each lease of a run with such a step.
 
 import { type ChildStart, isSettled, type Step } from '../../model/step.ts'
 import type { Draft } from '../../run/draft.ts'
@@ -7,7 +7,7 @@ import { isDue } from '../../run/state.ts'
 import { type ChildContext, notRegistered, startChild } from './child-start.ts'
 import { startRunOf } from './start-run.ts'
 
-/** Starts the runs of steps whose workflow has been registered. Steps whose grace is over fail. */
+/** Starts the runs of steps whose workflow has been registered. Steps whose grace period is over fail. */
 export function startWaiting(draft: Draft, context: ChildContext): void {
   for (const step of [...draft.open.values()]) {
     const { childStart } = step
@@ -26,7 +26,7 @@ function startOf(draft: Draft, start: { step: Step; wanted: ChildStart }, contex
   return start.wanted.direct ? startRunOf(draft, start, context) : startChild(draft, start, context)
 }
 
-/** Whether the run has nothing to do but to wait for the workflow of a child: no step has settled, and no retry is due. */
+/** Whether the run only waits for the workflow of a child: no step has settled, and no retry is due. */
 export function onlyWaitsForChildren({ steps, open, now }: Draft): boolean {
   return !steps.some(({ status }) => isSettled(status)) && ![...open.values()].some(step => isDue(step, now))
 }

@@ -1,4 +1,4 @@
-// The waits and the watches that an event is compared with: those without a match, and those with one that have the key of the
+// The waits and the watches to compare an event with: those without a match, and those with a match that have the key of the
 // event (docs/events.md#match). Called by fanout.ts and cancel-on.ts.
 
 import type { EventSubject } from '../../expressions/event-subject.ts'
@@ -8,7 +8,7 @@ import type { Question } from '../../model/decision.ts'
 import type { Event, Waiter, Watcher } from '../../model/event.ts'
 import { type Assumptions, matchName } from '../../run/assumptions.ts'
 
-/** Rows that the event is compared with, and what that rests on. If there are questions, the rest is void. */
+/** Rows to compare the event with, and the facts that the selection rests on. If there are questions, the rest is void. */
 export interface Found<Row> {
   rows: readonly Row[]
   guards: Guard[]
@@ -72,13 +72,13 @@ export function watchersFor(
 
 interface MatchKeys {
   digests: readonly string[]
-  /** The keys of the event, of the paths that it has. */
+  /** The event's keys for the paths that it has. */
   matchKeys: readonly string[]
 }
 
 const NO_KEYS: MatchKeys = { digests: [], matchKeys: [] }
 
-/** Undefined if no row for the name has a match. */
+/** Returns undefined if no row for the name has a match. */
 function matchKeys(
   kind: 'waiters' | 'watchers',
   eventName: string,
@@ -92,7 +92,7 @@ function matchKeys(
   }
 }
 
-/** In the order of the store. */
+/** Sorts in the order of the store. */
 function byAge(one: Waiter, other: Waiter): number {
   if (one.since !== other.since) return one.since - other.since
   if (one.runId !== other.runId) return one.runId < other.runId ? -1 : 1

@@ -1,6 +1,6 @@
-// The live runs of a workflow that share a key, as a unit under way meets them: the durable ones, which are guarded, and those that the
-// unit itself creates. A start cancels them in the commit that creates its own run, so there are never two. Called by singletons and by
-// direct starts with a key.
+// The live runs of a workflow that share a key, as seen in a unit under way: the durable ones, which are guarded, and those
+// that the unit itself creates. A start cancels them in the commit that creates its own run, so there are never two. Called by
+// singletons and by direct starts with a key.
 
 import type { CatalogView } from '../../model/catalog.ts'
 import type { Change, Guard, Unit } from '../../model/change.ts'
@@ -12,12 +12,12 @@ import { cancelAtBirth, interruptingPass } from '../../run/draft.ts'
 import { RunState } from '../../run/state.ts'
 
 /**
- * Identifies live runs by key. `live`: by singleton key. `unended`: the same, including runs with a requested cancel. `started`: by the
- * key of a direct start.
+ * Identifies live runs by key. `live`: by singleton key. `unended`: the same, including runs with a requested cancel.
+ * `started`: by the key of a direct start.
  */
 export type LiveKey = Omit<Extract<Guard, { type: 'live' | 'unended' | 'started' }>, 'runIds'>
 
-/** The facts that the live runs of a key are found by. */
+/** The facts that decide which live runs have a key. */
 export interface LiveFacts {
   assumptions: Pick<Assumptions, 'live' | 'runs'>
   /** The unit so far, and the run whose pass it is. */
@@ -30,9 +30,9 @@ export interface LiveFacts {
 
 /** The part that a start with a key adds to its unit. */
 export interface LiveClaim extends Unit {
-  /** If there are any, they must be answered before the start can be decided. */
+  /** If there are any questions, they must be answered before the start can be decided. */
   questions: Question[]
-  /** Runs that the unit creates, and that must be created with the request to cancel. */
+  /** Runs that the unit creates and that must be created with the request to cancel. */
   cancelledAtBirth: string[]
   /** The start cancels the run whose step it is. */
   cancelsSelf?: true
@@ -48,7 +48,7 @@ export function liveKey({ type, namespace, app, workflow, key }: LiveKey): strin
   return JSON.stringify([type, namespace, app, workflow, key])
 }
 
-/** Ids of the live runs with the key, without those that the unit ends. */
+/** Ids of the live runs with the key, except those that the unit ends. */
 export function liveRunsWithKey(of: LiveKey, { known, unit }: { known: LiveFacts; unit: LiveClaim }): string[] {
   const { assumptions, drafted, cancelled } = known
   const durable = assumptions.live.get(liveKey(of)) ?? []
@@ -105,7 +105,7 @@ export function cancelLive(runId: string, { known, unit }: { known: LiveFacts; u
     unit.questions.push({ type: 'run', runId })
     return
   }
-  // The run has ended since. Then the guard on the live runs does not hold either, and they are read again.
+  // The run has ended since. The guard on the live runs then fails too, and they are read again.
   if (isTerminal(state.run.status)) return
   const { guards, changes, questions } = cancel(state, { now, catalog })
   unit.questions.push(...questions)

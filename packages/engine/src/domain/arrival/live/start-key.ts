@@ -1,4 +1,4 @@
-// The key of a direct start: among the live runs of one workflow it is there once (docs/concepts.md#one-live-run-per-key). Called where
+// The key of a direct start: at most one live run of a workflow has it (docs/concepts.md#one-live-run-per-key). Called where
 // callers and steps start runs.
 
 import { EngineError } from '../../model/errors.ts'
@@ -8,7 +8,7 @@ import { cancelLive, emptyClaim, type LiveClaim, type LiveFacts, type LiveKey, l
 
 /** The part that the key adds to the unit of a start. */
 export interface KeyClaim extends LiveClaim {
-  /** The live run for which nothing is started. */
+  /** The live run that is the reason why nothing is started. */
   liveRunId?: string
 }
 
@@ -24,7 +24,7 @@ export function claimKey({ namespace, app, workflow }: Of, { key, ifRunning }: S
   return unit
 }
 
-/** The refusal of a start whose key a live run has. */
+/** The error of a start whose key a live run has. */
 export function keyTaken(of: Pick<Of, 'app' | 'workflow'>, key: string, liveRunId: string): EngineError {
   const runId = shownRunId(liveRunId)
   const { app, workflow } = of

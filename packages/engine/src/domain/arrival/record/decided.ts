@@ -1,22 +1,22 @@
-// Collects what the decision about an event says beyond `triggered` and `woke` (docs/events.md#why-an-event-did-what-it-did).
-// An event that meets every trigger of its name collects nothing, so its row has nothing to store. Called by fanout.ts.
+// Collects the facts about a decision on an event beyond `triggered` and `woke` (docs/events.md#why-an-event-did-what-it-did).
+// For an event that meets every trigger of its name there are none, so its row stores nothing. Called by fanout.ts.
 
 import { cutText, type MatchValues } from '@perdure/protocol'
 import type { Decided, StartEntry, UnmetTrigger } from '../../model/event.ts'
 import type { Workflow } from '../../model/workflow.ts'
 
-/** Maximum length of everything that is kept for one event, in characters; the rest is counted. */
+/** Maximum length of everything that is stored for one event, in characters; the rest is counted. */
 export const DECIDED_CHARS_MAX = 8192
 /** Maximum length of one expression or error. */
 const TEXT_CHARS_MAX = 500
-/** Maximum number of woken runs that are kept. */
+/** Maximum number of woken runs that are stored. */
 const WOKEN_MAX = 50
 
 export class DecidedDraft {
   #decided: Decided | undefined
   #chars = 0
 
-  /** The workflow has a trigger for the event's name, and the event does not meet it. */
+  /** Records that the workflow has a trigger for the event's name, but the event does not meet it. */
   unmet({ name, app }: Workflow, { event, unmet, error }: UnmetTrigger): void {
     const entry = [
       name,
@@ -40,7 +40,7 @@ export class DecidedDraft {
     })
   }
 
-  /** The runs that the event wakes, and how many waited for its name. */
+  /** Records the runs that the event wakes, and how many waited for its name. */
   waits(woken: readonly { runId: string; stepIndex: number }[], waited: number): void {
     if (woken.length > 0) this.#all.woken = woken.slice(0, WOKEN_MAX).map(({ runId, stepIndex }) => [runId, stepIndex])
     if (waited > woken.length) this.#all.waited = waited
@@ -50,7 +50,7 @@ export class DecidedDraft {
     this.#all.suspended = true
   }
 
-  /** Keeps the parts of the event as it was sent that the record does not show. */
+  /** Records the parts of the sent event that the log row does not show. */
   sentWith({
     targetApp,
     runner,
@@ -63,7 +63,7 @@ export class DecidedDraft {
     if (notFor !== undefined) this.#all.notFor = notFor
   }
 
-  /** Undefined if the decision says nothing more. */
+  /** Undefined if there are no such facts. */
   get decided(): Decided | undefined {
     return this.#decided
   }

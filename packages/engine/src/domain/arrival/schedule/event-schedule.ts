@@ -1,5 +1,5 @@
-// Schedules that are made through the API (docs/events.md#schedules-by-api): a flow-control row keeps the schedule, the event that it
-// sends, and its next instant. services/event/schedules lets the event arrive when the row is due.
+// Schedules that are made through the API (docs/events.md#schedules-by-api): a flow-control row stores the schedule, the event
+// that it sends, and its next instant. services/event/schedules makes the event arrive when the row is due.
 
 import type { CatchUp } from '@perdure/protocol'
 import type { Change } from '../../model/change.ts'
@@ -11,14 +11,17 @@ import { gapOf, type Missed, missedAfter } from './missed.ts'
 import { Recurrence, type RecurrenceRule } from './recurrence.ts'
 import { type Skipped, skippedAfter } from './skipped.ts'
 
-/** Instants that `catchUp: 'all'` makes up for at most: the oldest, and the newest. */
+/** Maximum overdue instants that `catchUp: 'all'` still fires: the oldest, and the newest. */
 const MADE_UP_MAX = 1000
-/** With `catchUp: 'none'`, an instant that is later than this does not fire. */
+/** With `catchUp: 'none'`, an instant does not fire if it is later than this. */
 const LATE_MS_MAX = 60_000
 
-/** A schedule as its maker gives it. */
+/** A schedule as its maker specifies it. */
 export interface ScheduleDefinition extends Omit<RecurrenceRule, 'anchor'> {
-  /** The zone that was given beside the cron expression, which names it too. Absent: the expression is as it was given. */
+  /**
+   * The zone that the maker gave in addition to the cron expression; the stored expression contains it too. Absent: the
+   * expression is stored as it was given.
+   */
   givenTimezone?: string
   eventName: string
   eventApp?: string
@@ -29,7 +32,7 @@ export interface ScheduleDefinition extends Omit<RecurrenceRule, 'anchor'> {
 export interface EventSchedule extends ScheduleDefinition {
   id: string
   createdAt: number
-  /** Absent while it is paused, and when it has ended. */
+  /** Absent while it is paused, and after it has ended. */
   nextAt?: number
   paused?: true
   /** The next instant at the time of the pause: no later one has fired, even if the clock was set back. */
@@ -40,9 +43,9 @@ export interface EventSchedule extends ScheduleDefinition {
   lastEventId?: string
   lastRunId?: string
   missed?: Missed
-  /** The instants since the last run whose events a singleton skipped, or the last ones before it. */
+  /** The skipped instants since the last run (a singleton skipped their events), or those before the last run. */
   skipped?: Skipped
-  /** Instants that are to come, and fired while the clock was ahead. */
+  /** Future instants that already fired while the clock was ahead. */
   firedAhead?: Fired[]
 }
 
@@ -54,7 +57,7 @@ export function recurrenceOf({ createdAt, startsAt, ...rule }: Omit<EventSchedul
   return new Recurrence({ ...rule, anchor: startsAt ?? createdAt, ...(startsAt === undefined ? {} : { startsAt }) })
 }
 
-/** The schedule with a new definition. Its next instant stays if its times stay. */
+/** The schedule with a new definition. It keeps its next instant if the times are unchanged. */
 export function redefined(
   stored: EventSchedule | undefined,
   definition: ScheduleDefinition,
@@ -85,7 +88,7 @@ export function redefined(
   const schedule: EventSchedule = { ...definition, id, createdAt, ...kept }
   if (paused) return { ...schedule, paused, ...(keepsTimes && heldAt !== undefined ? { heldAt } : {}) }
   if (!keepsTimes) return withNext(schedule, recurrenceOf(schedule).next(now))
-  // It had ended by a clock that was ahead, or has ended.
+  // The schedule has ended, or it ended by a clock that was ahead.
   return nextAt === undefined ? setBack(schedule, now) : withNext(schedule, nextAt)
 }
 
@@ -97,16 +100,16 @@ export function paused({ nextAt, madeUp: _, ...schedule }: EventSchedule): Event
   return { ...schedule, paused: true, ...(nextAt === undefined ? {} : { heldAt: nextAt }) }
 }
 
-/** Instants that passed while it was paused are not made up for. */
+/** Instants that passed during the pause do not fire later. */
 export function resumed(schedule: EventSchedule, now: number): EventSchedule {
   const { paused, heldAt, ...active } = schedule
   return paused ? setBack(withNext(active, heldAt), now) : schedule
 }
 
-/** The schedule with its next instant counted from `now`, after the clock was set back. */
+/** The schedule with its next instant computed from `now`, after the clock was set back. */
 export function setBack(schedule: EventSchedule, now: number): EventSchedule {
   const { nextAt: _, missed: __, firedAhead: ___, ...rest } = schedule
-  // An interval that was to begin in the future begins now.
+  // An interval that should begin in the future begins now.
   if (isAnchoredAfter(schedule, now)) return withNext({ ...rest, createdAt: now }, now + (schedule.everyMs as number))
   return { ...rest, ...afterSetBack(recurrenceOf(schedule), schedule, now) }
 }
@@ -115,7 +118,10 @@ function isAnchoredAfter({ everyMs, startsAt, createdAt }: EventSchedule, now: n
   return everyMs !== undefined && startsAt === undefined && createdAt > now
 }
 
-/** The event that a schedule has sent at an instant: the first run that it started, or the live run for which a singleton skipped it. */
+/**
+ * The event that a schedule sent at an instant, with the first run that it started, or the live run for which a singleton
+ * skipped it.
+ */
 interface LastEvent {
   at: number
   instant: number
@@ -132,7 +138,7 @@ export function withLast(
   const last = { ...schedule, lastAt: at, lastEventId: eventId }
   if (runId !== undefined) return { ...last, lastRunId: runId }
   if (liveRunId === undefined) return last
-  // The event before started a run if there is one.
+  // `lastRunId` is present if the previous event started a run.
   const sinceLast = lastRunId === undefined ? schedule.skipped : undefined
   return { ...last, skipped: skippedAfter(sinceLast, instant, liveRunId) }
 }
@@ -143,7 +149,7 @@ export interface DueSchedule {
   after: EventSchedule
 }
 
-/** Undefined while no instant is due. */
+/** Returns undefined while no instant is due. */
 export function dueSchedule(schedule: EventSchedule, now: number): DueSchedule | undefined {
   const { nextAt, catchUp, madeUp = 0, firedAhead } = schedule
   if (nextAt === undefined || nextAt > now) return undefined
@@ -169,7 +175,7 @@ function withFired(schedule: EventSchedule, now: number): EventSchedule {
   return { ...rest, ...firedAfter(schedule, now), lastAt: now }
 }
 
-/** The row of a schedule, changed from the stored one if there is one. Anybody's lease on it ends. */
+/** The row of a schedule, based on the stored one if there is one. A lease on the row ends, whoever has it. */
 export function scheduleRow(namespace: string, schedule: EventSchedule, stored?: FlowRow): FlowRow {
   const { id: key, eventData, ...about } = schedule
   const id = scheduleRowId(namespace, key)
@@ -190,7 +196,7 @@ export function scheduleSaved(namespace: string, schedule: EventSchedule, stored
   return { type: 'flow.saved', row: scheduleRow(namespace, schedule, stored) }
 }
 
-/** The schedule that `scheduleRow` stored, its event's data to the letter. */
+/** The schedule that `scheduleRow` stored, with exactly the data of its event. */
 export function eventSchedule({ key, state }: Pick<FlowRow, 'key' | 'state'>): EventSchedule {
   const { eventData: _, ...about } = JSON.parse(state) as EventSchedule
   const eventData = objectMember(state, 'eventData')

@@ -1,5 +1,5 @@
-// Instants of a schedule that fired before their time, because the wall clock was ahead, and its next instant once the clock
-// was set back (docs/operating.md#clocks). Pure; called by the schedules of the API and by those of workflows.
+// Instants of a schedule that fired early because the wall clock was ahead, and the schedule's next instant once the clock was
+// set back (docs/operating.md#clocks). Pure; called by the schedules of the API and of workflows.
 
 import { gapOf, type Missed } from './missed.ts'
 
@@ -9,7 +9,7 @@ export interface Fired {
   until: number
 }
 
-/** Most ranges of a schedule. With more, the two earliest become one, and the instants between them do not fire. */
+/** Maximum ranges of a schedule. If there are more, the two earliest become one, and the instants between them do not fire. */
 const RANGES_MAX = 8
 
 /** The instants of a schedule. */
@@ -18,7 +18,7 @@ export interface Instants {
   latest(first: number, time: number): number
 }
 
-/** The record of a schedule about its instants. */
+/** The state of a schedule's instants. */
 export interface InstantRecord {
   nextAt?: number | undefined
   /** When it fired last. */
@@ -40,14 +40,18 @@ export function nextUnfired(instants: Instants, time: number, firedAhead: readon
   return next
 }
 
-/** The ranges without those that are over. A range within the instants that were missed last may come again with them. */
+/**
+ * The ranges without the past ones. A range within the instants that were missed last is kept, since it may come again with
+ * them.
+ */
 export function firedAfter({ missed, firedAhead = [] }: InstantRecord, now: number): { firedAhead?: Fired[] } {
   return recordOf(firedAhead.filter(({ until }) => until > now || (missed && until >= missed.from)))
 }
 
 /**
- * The record after the clock was set back to `now`: the next instant is counted from now. Instants that have fired do not fire
- * again. All between now and `nextAt` have, except those that were missed last, and those after the schedule fired last.
+ * The state after the clock was set back to `now`: the next instant is computed from now. Instants that have fired do not fire
+ * again. All instants between now and `nextAt` have fired, except those that were missed last, and those after the last firing
+ * of the schedule.
  */
 export function afterSetBack(
   instants: Instants,
@@ -72,7 +76,7 @@ export function afterSetBack(
   return { ...(next === undefined ? {} : { nextAt: next }), ...missedBy(instants, missed, now), ...recordOf(kept) }
 }
 
-/** The missed instants of the past: the others come again. */
+/** The missed instants in the past: the others come again. */
 function missedBy(instants: Instants, missed: Missed | undefined, now: number): { missed?: Missed } {
   if (!missed || missed.from > now) return {}
   if (missed.until <= now) return { missed }
@@ -82,7 +86,7 @@ function missedBy(instants: Instants, missed: Missed | undefined, now: number): 
   return { missed: { ...gap, ...(earlier && { earlier }) } }
 }
 
-/** In order, without overlaps, and no more than are kept. */
+/** The ranges in order, without overlaps, and at most the number that is stored. */
 function bounded(ranges: Fired[]): Fired[] {
   const joined: Fired[] = []
   for (const range of ranges.sort((a, b) => a.from - b.from)) {

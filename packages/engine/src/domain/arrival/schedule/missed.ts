@@ -1,7 +1,9 @@
-// Instants of a schedule at which nothing fired, although it was not paused: no engine ran, or the namespace was suspended, and they
-// were not made up for. Kept with the schedule: the last gap, and some before it.
+// Instants of a schedule at which nothing fired although it was not paused, and that did not fire later: no engine ran, or the
+// namespace was suspended. Stored with the schedule: the last gap, and some earlier ones.
 
-/** A gap: the first and the last of the instants, how many there were, and why none fired. Older rows lack the last two. */
+/**
+ * A gap: the first and the last of the instants, how many there were, and why none fired. Older rows lack the last two fields.
+ */
 export interface Gap {
   from: number
   until: number
@@ -10,13 +12,13 @@ export interface Gap {
 }
 
 export interface Missed extends Gap {
-  /** The gaps before it, the newest first. */
+  /** The earlier gaps, the newest first. */
   earlier?: Gap[]
 }
 
-/** Gaps that are kept before the last. */
+/** Number of gaps that are stored before the last one. */
 const EARLIER_MAX = 9
-/** Instants that are counted at most. */
+/** Maximum instants that are counted. */
 const MISSED_COUNT_MAX = 1000
 
 /** The gap from one instant to another of the schedule. */
@@ -31,7 +33,7 @@ export function gapOf(
   return { from, until, count, cause }
 }
 
-/** The instants that were missed last. A gap goes on while nothing fires. */
+/** The instants that were missed last. A gap continues while nothing fires. */
 export function missedAfter(
   { missed, lastAt = 0 }: { missed?: Missed | undefined; lastAt?: number | undefined },
   gap: Gap | undefined,

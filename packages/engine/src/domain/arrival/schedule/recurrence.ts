@@ -8,11 +8,11 @@ export interface RecurrenceRule {
   /** With its zone as a leading `TZ=`. Exactly one of `cron` and `everyMs` is present. */
   cron?: string
   everyMs?: number
-  /** An interval counts from here: `startsAt`, or the creation. */
+  /** Where an interval starts to count: `startsAt`, or the creation. */
   anchor: number
-  /** No instant comes before. */
+  /** No instant comes earlier. */
   startsAt?: number
-  /** No instant comes then or later, nor when a timestamp cannot show it. */
+  /** No instant comes at this time or later, nor beyond the range of a timestamp. */
   endsAt?: number
 }
 
@@ -20,7 +20,7 @@ export class Recurrence {
   readonly #rule: RecurrenceRule
   readonly #cron: Schedule | undefined
 
-  /** @throws CronError if the cron expression is none, or never fires. */
+  /** @throws CronError if the cron expression is invalid, or never fires. */
   constructor(rule: RecurrenceRule) {
     this.#rule = rule
     this.#cron = rule.cron === undefined ? undefined : new Schedule(rule.cron)
@@ -50,7 +50,7 @@ export class Recurrence {
 
   #nextTick(after: number): number {
     const { anchor, everyMs = 0, startsAt } = this.#rule
-    // The creation itself is no instant, the first time that was asked for is one.
+    // The creation itself is no instant, but a requested first time is one.
     if (after < anchor) return startsAt === undefined ? anchor + everyMs : anchor
     return anchor + (Math.floor((after - anchor) / everyMs) + 1) * everyMs
   }

@@ -1,7 +1,7 @@
-// Instants of a schedule for which a singleton had a live run, so that nothing started (docs/flow-control.md#what-applies-to-what).
-// Kept with the schedule.
+// Instants of a schedule at which nothing started because a singleton had a live run
+// (docs/flow-control.md#what-applies-to-what). Stored with the schedule.
 
-/** The first and the last of the instants in a row, how many there were, and the live run of the last. */
+/** The first and the last of consecutive instants, how many there were, and the live run at the last one. */
 export interface Skipped {
   from: number
   until: number
@@ -9,7 +9,7 @@ export interface Skipped {
   liveRunId: string
 }
 
-/** The skipped instants after one more. `before`: those since the last run. */
+/** The skipped instants with one more. `before`: those since the last run. */
 export function skippedAfter(before: Skipped | undefined, instant: number, liveRunId: string): Skipped {
   return { from: before?.from ?? instant, until: instant, count: (before?.count ?? 0) + 1, liveRunId }
 }

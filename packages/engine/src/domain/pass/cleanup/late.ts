@@ -1,5 +1,5 @@
-// Steps that a pass reports after its run was ended from outside (docs/wire-protocol.md#late-answers): they are stored with the ended run,
-// and undone. Called by services/pass/late-answers.
+// Steps that a pass reports after its run was ended from outside (docs/wire-protocol.md#late-answers). They are stored with the
+// ended run, and undone. Called by services/pass/late-answers.
 
 import { STEPS_MAX } from '@perdure/protocol'
 import type { Change, Guard } from '../../model/change.ts'

@@ -1,12 +1,12 @@
-// The budgets that a run is under: its own and those of the runs above it (docs/budgets.md). Used by run/create and by the service
-// that sets limits.
+// The budgets that a run is under: its own and those of the runs above it (docs/budgets.md). Used by run/create and by the
+// service that sets limits.
 
 import type { BudgetLine, RunBudget } from '../../model/budget/budget.ts'
 import { numberOf } from '../../model/budget/sum.ts'
 import { type Run, runKind } from '../../model/run.ts'
 import type { Workflow } from '../../model/workflow.ts'
 
-/** Most budgets that a run inherits: those of its outermost ancestors. */
+/** Maximum budgets that a run inherits: those of its outermost ancestors. */
 const INHERITED_MAX = 32
 
 type Identified = Pick<Run, 'id' | 'chainId' | 'budgets'>
@@ -17,7 +17,7 @@ export function ownBudget({ id, chainId = id, budgets }: Identified): RunBudget 
   return last?.id === chainId ? last : undefined
 }
 
-/** The budgets of the next run of a chain: those of the run before it, without the first limits, which are stored by now. */
+/** The budgets of the next run of a chain: those of the previous run, without the first limits, which are already stored. */
 export function passedOn({ budgets }: Pick<Run, 'budgets'>): Pick<Run, 'budgets'> {
   return budgets === undefined ? {} : { budgets: budgets.map(({ limits: _, ...budget }) => budget) }
 }
@@ -28,7 +28,10 @@ export function inherited(parent: Pick<Run, 'budgets'>): Pick<Run, 'budgets'> {
   return budgets === undefined ? {} : { budgets: budgets.slice(0, INHERITED_MAX) }
 }
 
-/** The budgets of a new run of the workflow. A link has those of its chain; a run that follows the end of another is under none. */
+/**
+ * The budgets of a new run of the workflow. A link of a chain has those of the chain; a run that follows the end of another has
+ * none.
+ */
 export function budgetsOf(
   origin: Identified & Pick<Run, 'failure' | 'cleanupOf'>,
   workflow: Pick<Workflow, 'budget'> | undefined,
@@ -44,7 +47,7 @@ export interface Exceeded {
   line: BudgetLine & { limit: number }
 }
 
-/** The first limit that the run is beyond, of its outermost budget first. */
+/** The first exceeded limit of the run, of its outermost budget first. */
 export function exceededLimit(
   { budgets = [] }: Pick<Run, 'budgets'>,
   lines: readonly BudgetLine[],

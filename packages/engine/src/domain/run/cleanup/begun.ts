@@ -4,18 +4,18 @@ import { EngineError } from '../../model/errors.ts'
 import type { Step } from '../../model/step.ts'
 import { shownRunId } from '../../text/ids.ts'
 
-/** The name of the step that undoes another begins so (docs/wire-protocol.md#cleanup). */
+/** The name of a step that undoes another begins with this (docs/wire-protocol.md#cleanup). */
 export const ROLLBACK_PREFIX = 'rollback:'
 
 /** The runs that clean up after a run. */
 export interface Cleanups {
-  /** One that has not ended. It may be about to undo any step. */
+  /** A cleanup run that has not ended. It may be about to undo any step. */
   liveRunId?: string
   /** Names of the rollbacks that have a record. */
   begun: ReadonlySet<string>
 }
 
-/** @throws EngineError `conflict`, which names the first of the steps that is undone, or still to be. */
+/** @throws EngineError `conflict`, which names the first step that was undone or will be. */
 export function refuseUndone(carried: readonly Step[], { liveRunId, begun }: Cleanups): void {
   const names = new Set([...begun].map(withoutRepeat))
   const undone = carried.find(
@@ -30,7 +30,7 @@ export function refuseUndone(carried: readonly Step[], { liveRunId, begun }: Cle
   })
 }
 
-/** Repeats of a name count as one name: the rollbacks of them may be numbered in another order. */
+/** Repeats of a name count as one name: their rollbacks may be numbered in another order. */
 function withoutRepeat(name: string): string {
   return name.replace(/:\d+$/, '')
 }

@@ -1,18 +1,18 @@
-// The time in which the pass of a run that was ended from outside may still answer (docs/wire-protocol.md#late-answers): a step that it
-// has carried out meanwhile is to be undone.
+// The time in which the pass of a run that was ended from outside may still answer (docs/wire-protocol.md#late-answers). A step
+// that the pass has carried out meanwhile must be undone.
 
 import { CLEANUP_FEATURE } from '@perdure/protocol'
 import type { CatalogView } from '../../model/catalog.ts'
 import { knows } from '../../model/features.ts'
 import { type Run, runKind } from '../../model/run.ts'
 
-/** Most seqs that the end takes after those that it leaves out for late steps: its lines, and its own. */
+/** Maximum seqs that the end uses after those reserved for late steps: the seqs of its lines, and its own. */
 export const END_LINES_MAX = 4
 
-/** How long the pass may answer after the end. The cleanup run waits as long, or until the answer is there. */
+/** How long the pass may answer after the end. The cleanup run waits for the same time, or until the answer is there. */
 export const LATE_ANSWER_MS = 10_000
 
-/** Most steps that are stored after the end. Their seqs are before that of the end, which is given out with so many to spare. */
+/** Maximum steps that are stored after the end. Their seqs are lower than the seq of the end, which reserves this many. */
 export const LATE_STEPS_MAX = 1000
 
 /** Whether a pass may be under way that can still answer: the run is leased, and runners of its workflow know cleanup runs. */

@@ -1,5 +1,6 @@
-// The event of a run that has ended (docs/events.md#events-of-the-engine). The commit of the end keeps it in a row that is due at once, and
-// it arrives as an event that was sent for later does: once, with everything decided then. Nothing is kept while no workflow listens.
+// The event of a run that has ended (docs/events.md#events-of-the-engine). The commit of the end stores it in a row that is due
+// at once. It arrives like a delayed event: once, and everything is decided at its arrival. Nothing is stored while no workflow
+// listens.
 
 import { ENGINE_EVENT_PREFIX, TERMINAL_STATUSES } from '@perdure/protocol'
 import { nextGeneration } from '../../holds/generations.ts'
@@ -17,17 +18,17 @@ import { eventRow } from './scheduled-event.ts'
 /** The names of the events. */
 export const ENDED_EVENTS = TERMINAL_STATUSES.map(nameOf)
 
-/** Events of the engine in a row that are sent: workflows that start each other by them go on no further. */
+/** Maximum engine events in a chain of workflows that start each other; after that no more are sent. */
 const ENGINE_EVENTS_IN_ROW_MAX = 7
 
-/** The id of the event of a run that has ended, if it was sent. */
+/** The id of the event of a run that has ended, if the event was sent. */
 export function endedEventId({ id, finishedAt = 0 }: Pick<Run, 'id' | 'finishedAt'>): string {
   return derivedId('evt', finishedAt, id, 'ended')
 }
 
 /**
- * The row of the event of a run that ends with the status: undefined if no workflow listens, a sentence if the event is not sent for another
- * reason. The run has its result or its error.
+ * The row of the event of a run that ends with this status; undefined if no workflow listens; a sentence if the event is not
+ * sent for another reason. The run has its result or its error.
  */
 export function endedEvent(
   run: Readonly<Run>,
@@ -48,7 +49,7 @@ export function endedEvent(
   return eventRow('ended', run.namespace, event)
 }
 
-/** The warning about a run whose end is sent to no workflow; undefined for all others. */
+/** The warning about a run whose end is sent to no workflow; undefined for all other runs. */
 export function inRowWarning({ engineEvents = 0 }: Pick<Run, 'engineEvents'>): string | undefined {
   if (engineEvents < ENGINE_EVENTS_IN_ROW_MAX) return undefined
   return `${engineEvents} events of the engine in a row led to this run, so no event is sent for its end. Make sure that workflows do not start each other by events of the engine.`

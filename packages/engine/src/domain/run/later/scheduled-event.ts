@@ -1,5 +1,5 @@
-// Events that arrive in a commit of their own: those that are sent for later (docs/events.md#send-an-event-later), and those of the
-// engine (ended-event.ts). A flow-control row keeps the event as it was sent, and everything is decided when it arrives.
+// Events that arrive in their own commit: delayed events (docs/events.md#send-an-event-later), and events of the engine
+// (ended-event.ts). A flow-control row stores the event as it was sent, and everything is decided when it arrives.
 
 import { type Attributes, attributeTexts } from '../../model/attributes.ts'
 import type { EngineEventFacts } from '../../model/event.ts'
@@ -8,7 +8,7 @@ import { splice } from '../../text/json-splice.ts'
 import { type JsonText, objectMember } from '../../text/json-text.ts'
 import type { Traceparent } from '../../text/traceparent.ts'
 
-/** Longest time from sending an event to its arrival. */
+/** Maximum time from sending an event to its arrival. */
 export const SCHEDULED_MS_MAX = 366 * 86_400_000
 
 /** An event as it was sent, without effects. */
@@ -27,7 +27,7 @@ export interface ScheduledEvent {
   createdAt: number
 }
 
-/** A filter of scheduled events: they match all parts that are given. */
+/** A filter of scheduled events: an event must match all given parts. */
 export interface ScheduledFilter {
   name?: string | undefined
   /** In their indexed form. */
@@ -36,7 +36,7 @@ export interface ScheduledFilter {
   key?: string | undefined
 }
 
-/** The texts by which the store finds an event: one for each part of a filter. */
+/** The texts with which the store finds an event: one for each part of a filter. */
 export function filterTerms({ name, attribute = [], key }: ScheduledFilter): string[] {
   return [
     ...(key === undefined ? [] : [`k:${key}`]),
@@ -45,7 +45,7 @@ export function filterTerms({ name, attribute = [], key }: ScheduledFilter): str
   ]
 }
 
-/** The terms by which filters find the event of a row. */
+/** The terms with which filters find the event of a row. */
 export function scheduledTerms(row: FlowRow): string[] {
   if (row.policy !== 'event') return []
   const { name, attributes, dedupeId } = scheduledEvent(row)
@@ -73,7 +73,7 @@ export function eventRow(policy: FlowPolicy, namespace: string, event: Scheduled
   }
 }
 
-/** The event that a row keeps, its data to the letter. */
+/** The event in a row, with exactly the data that was sent. */
 export function scheduledEvent({ key, state }: Pick<FlowRow, 'key' | 'state'>): ScheduledEvent {
   const { data: _, ...about } = JSON.parse(state) as ScheduledEvent
   const data = objectMember(state, 'data')
