@@ -1,5 +1,5 @@
-// The length of chains of runs that start each other, as children or by emitted events (docs/concepts.md#chains). A workflow that
-// starts itself without an end is stopped by a bound. Used where runs are created, and by explanations.
+// The length of chains of runs that start each other, as children or by emitted events (docs/concepts.md#chains). A bound stops
+// a workflow that starts itself endlessly. Used where runs are created, and by explanations.
 
 import type { StepError } from '@perdure/protocol'
 import type { Run } from '../model/run.ts'
@@ -7,17 +7,17 @@ import type { Run } from '../model/run.ts'
 /** From this generation on a chain is worth a warning. */
 export const LONG_CHAIN = 20
 
-/** The generation of what the run starts. A run that no other run started is of generation 0. */
+/** The generation of the runs that this run starts. A run that no other run started is of generation 0. */
 export function nextGeneration({ generation = 0 }: Pick<Run, 'generation'>): number {
   return generation + 1
 }
 
-/** The report of a run that goes on with a long chain. */
+/** The fault about a run that continues a long chain. */
 export function chainFault({ app, workflow, id: runId, generation = 0 }: Readonly<Run>) {
   return { of: { app, workflow }, runId, generation }
 }
 
-/** The error of a step that would start a run beyond the bound. `what` is what did not happen. */
+/** The error of a step that would start a run beyond the bound. `what` names the prevented action. */
 export function chainTooLong(what: string, max: number): StepError {
   const chain = `this run is generation ${max} in a chain of runs that start each other, as children or by emitted events`
   const remedy =
@@ -28,7 +28,7 @@ export function chainTooLong(what: string, max: number): StepError {
   }
 }
 
-/** The warning about a chain that may have no end; undefined for a shorter one. */
+/** The warning about a chain that may be endless; undefined for a shorter one. */
 export function chainWarning(generation: number | undefined, max: number): string | undefined {
   if (generation === undefined || generation < Math.min(LONG_CHAIN, max)) return undefined
   return `Generation ${generation} of a chain of runs that start each other, as children or by emitted events: it is stopped at generation ${max} (ENGINE_GENERATION_LIMIT). Make sure that it ends.`

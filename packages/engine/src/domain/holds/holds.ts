@@ -10,7 +10,7 @@ import { boundedKey } from '../text/bounded-key.ts'
 import { idOf, named, type OfWorkflow, ownScope, slotId } from './slot-ids.ts'
 
 const PRIORITY_MAX = 1e6
-/** A weight outside these counts as 1. */
+/** A weight outside this range counts as 1. */
 const WEIGHT_MIN = 0.01
 const WEIGHT_MAX = 1000
 
@@ -38,7 +38,10 @@ export function holdsOf(run: Subject, workflow: Workflow, report: Report): Pick<
   }
 }
 
-/** One slot for each distinct id, kept ones first. The tightest of the limits that share a slot counts, and it is kept if one of them keeps it. */
+/**
+ * One slot for each distinct id, kept ones first. If several limits share a slot, the lowest one counts, and the slot is kept
+ * if one of them keeps it.
+ */
 function slots(run: Subject, limits: readonly ConcurrencyLimit[], over: KeyContext): Slot[] {
   const slots = new Map<string, Slot>()
   for (const { limit, key: source, scope, hold } of limits) {
@@ -63,7 +66,7 @@ function priorityOf(source: string | undefined, over: KeyContext): { priority?: 
   return storedPriority(evaluated.value)
 }
 
-/** Priority 0 is stored as none: runs with a priority have indexes of their own, and most have none. */
+/** Priority 0 is stored as absent: runs with a priority have separate indexes, and most have none. */
 export function storedPriority(value: number): Pick<Run, 'priority'> {
   const priority = Math.max(-PRIORITY_MAX, Math.min(PRIORITY_MAX, value))
   return priority === 0 ? {} : { priority }

@@ -1,5 +1,6 @@
-// Kept slots (`concurrency.hold: "run"`). A run holds them from its first invoke to its end, through sleeps, waits and pauses. Whether it
-// does is read from its row, so no slot can leak. A run that follows another in the commit of its end may hold them from its creation.
+// Kept slots (`concurrency.hold: "run"`). A run holds them from its first invoke to its end, through sleeps, waits and pauses.
+// Its row shows whether it holds them, so no slot can leak. A run that is created in the commit of another run's end may hold
+// them from its creation.
 
 import type { StepError } from '@perdure/protocol'
 import type { Holds, Slot } from '../model/flow-control.ts'
@@ -9,22 +10,22 @@ import { presentLimit } from './slot-ids.ts'
 
 type Started = Pick<Run, 'holds' | 'startedAt'>
 
-/** Most slots of a run: the store has a column for each. */
+/** Maximum slots of a run: the store has a column for each. */
 const SLOTS_MAX = 3
 
-/** The slots that the run keeps until its end, if it keeps any by now. They come first among its slots. */
+/** The slots that the run keeps until its end, if it keeps any yet. They come first among its slots. */
 export function keptSlots({ holds, startedAt }: Started): Slot[] {
   if (holds?.slots === undefined || (startedAt === undefined && !holds.fromBirth)) return []
   return holds.slots.filter(({ kept }) => kept)
 }
 
-/** The slots that the run holds: all of them while it is leased with them, and between leases those that it keeps. */
+/** The slots that the run holds: all of them while it is leased with them, and between leases only the kept ones. */
 export function heldSlots(run: Started & Pick<Run, 'status' | 'leaseOwner' | 'leasedWithoutSlots'>): Slot[] {
   if (run.leaseOwner !== undefined && !run.leasedWithoutSlots) return run.holds?.slots ?? []
   return isTerminal(run.status) ? [] : keptSlots(run)
 }
 
-/** Ids of the slots that a run without a lease does not hold, or not any more. */
+/** Ids of the slots that a run without a lease does not hold, or no longer holds. */
 export function freedSlotIds(run: Started & Pick<Run, 'status'>): string[] {
   const slots = run.holds?.slots ?? []
   const kept = isTerminal(run.status) ? [] : keptSlots(run)
@@ -32,9 +33,9 @@ export function freedSlotIds(run: Started & Pick<Run, 'status'>): string[] {
 }
 
 /**
- * The fields of the next link of a chain, which is created in the commit of the end before it and holds the kept slots from its
- * creation. `own` are the holds that its workflow puts on it. The link stays in the slots that the chain keeps, whatever its own key
- * says: a run that kept one slot and waited for another could wait for ever.
+ * The fields of the next link of a chain. The link is created in the commit of the previous link's end, and holds the kept
+ * slots from its creation. `own` are the holds of its workflow. The link stays in the slots that the chain keeps, whatever its
+ * own key: a run that kept one slot and waited for another could wait for ever.
  */
 export function handOverToLink(ending: Readonly<Run>, own: Holds | undefined): Partial<Run> {
   const kept = keptSlots(ending)
@@ -54,15 +55,15 @@ export function handOverToLink(ending: Readonly<Run>, own: Holds | undefined): P
 }
 
 /**
- * The fields of the cleanup run, which is created in the commit of the end before it: it holds the kept slots until it ends. Nothing
- * waits for it, so it has no ancestors.
+ * The fields of the cleanup run, which is created in the commit of the end before it. It holds the kept slots until it ends.
+ * Nothing waits for it, so it has no ancestors.
  */
 export function handOverToCleanup(ending: Readonly<Run>): Pick<Run, 'holds'> {
   const slots = keptSlots(ending)
   return slots.length === 0 ? {} : { holds: { slots, fromBirth: true } }
 }
 
-/** The holds of a child: it knows the slots that its ancestors keep until it ends. */
+/** The holds of a child: they contain the slots that its ancestors keep until it ends. */
 export function underAncestors(parent: Readonly<Run>, own: Holds | undefined): Pick<Run, 'holds'> {
   const kept = keptSlots(parent)
   if (kept.length === 0 && parent.holds?.ancestors === undefined) return {}
@@ -71,10 +72,16 @@ export function underAncestors(parent: Readonly<Run>, own: Holds | undefined): P
   return { holds: { ...own, ancestors } }
 }
 
-/** Ancestors that are known of one slot. A slot that more of them keep has a higher limit than a chain of children is long. */
+/**
+ * Maximum ancestors that are stored for one slot. If more of them keep a slot, its limit is higher than a chain of children is
+ * long.
+ */
 const ANCESTORS_MAX = 1000
 
-/** The error of a step whose child would wait for ever, because a slot that it needs is full of its ancestors, which wait for it. */
+/**
+ * The error of a step whose child would wait for ever, because a slot that it needs is full of its ancestors, which wait for
+ * the child.
+ */
 export function heldByAncestors(
   child: Readonly<Run>,
   limits: Parameters<typeof presentLimit>[2],

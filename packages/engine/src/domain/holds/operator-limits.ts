@@ -1,5 +1,5 @@
-// Limits that an operator sets for a workflow in place of the registered ones (docs/flow-control.md#limits-of-an-operator). The
-// registered ones stay in the definition: with the operator's limits gone they count again.
+// Limits that an operator sets for a workflow instead of the registered ones (docs/flow-control.md#limits-of-an-operator). The
+// registered ones stay in the definition, and count again once the operator's limits are removed.
 
 import { invalid } from '../model/errors.ts'
 import type { ConcurrencyLimit, OperatorLimits } from '../model/flow-control.ts'
@@ -9,7 +9,7 @@ import { isAbout } from './slot-ids.ts'
 
 type Limited = Pick<Workflow, 'flowControl' | 'limits'>
 
-/** The concurrency limits that count at present. */
+/** The concurrency limits that count now. */
 export function presentConcurrency({ flowControl, limits }: Limited): readonly ConcurrencyLimit[] | undefined {
   const registered = flowControl?.concurrency
   const limit = limits?.concurrency
@@ -23,7 +23,7 @@ export function presentThrottle(workflow: Limited | undefined): number | undefin
   return workflow?.flowControl?.throttle && workflow.limits?.throttle
 }
 
-/** The operator's limit for which the run waits, if an operator has set the limit that holds it. */
+/** The operator's limit for which the run waits, if the limit that holds the run was set by an operator. */
 export function limitOfOperator(run: Run, workflow: Limited | undefined): number | undefined {
   if (!workflow?.limits) return undefined
   if (run.waitingFor?.kind === 'throttle') return presentThrottle(workflow)
@@ -32,7 +32,7 @@ export function limitOfOperator(run: Run, workflow: Limited | undefined): number
   return slot && moved && isAbout(run, moved, slot) ? workflow.limits.concurrency : undefined
 }
 
-/** Checks that the workflow registers what the limits are for. @throws EngineError `invalid_request`. */
+/** Checks that the workflow registers limits of these kinds. @throws EngineError `invalid_request`. */
 export function checkedLimits({ flowControl }: Limited, limits: OperatorLimits): OperatorLimits {
   if (limits.concurrency !== undefined && !flowControl?.concurrency)
     throw invalid('concurrency', 'needs a registered concurrency limit: the workflow has none')
@@ -41,7 +41,7 @@ export function checkedLimits({ flowControl }: Limited, limits: OperatorLimits):
   return limits
 }
 
-/** The registered limit that an operator's number replaces: the one without a key, else the first. */
+/** The registered limit that an operator's number replaces: the limit without a key, else the first. */
 function movedEntry(registered: readonly ConcurrencyLimit[]): ConcurrencyLimit | undefined {
   return registered.find(({ key }) => key === undefined) ?? registered[0]
 }

@@ -1,4 +1,4 @@
-// Which slot a concurrency limit is about, and how many runs may hold the slot now. Apart from the evaluation of holds, since the
+// The slot of a concurrency limit, and how many runs may hold the slot now. Separate from the evaluation of holds, since the
 // claims in the thread of a database need this and evaluate nothing.
 
 import { createHash } from 'node:crypto'
@@ -17,8 +17,8 @@ export function slotId(run: OfWorkflow, scope: ConcurrencyScope, source?: string
 }
 
 /**
- * The most runs that may hold the slot at once: by the present limits of the run's workflow, and by those of the run's creation if none of
- * the present ones is about the slot.
+ * The maximum number of runs that may hold the slot at once: by the present limits of the run's workflow, or by the limits at
+ * the run's creation if no present limit has this slot.
  */
 export function presentLimit(
   run: OfWorkflow,
@@ -38,7 +38,7 @@ export function isAbout(
   return (source === undefined) === (key === undefined) && slotId(run, scope, source, key) === id
 }
 
-/** The scope of a slot of the run, found from its id: the ids of an app or a namespace contain no expression. */
+/** The scope of a slot of the run, derived from its id: the ids of an app or a namespace contain no expression. */
 export function slotScope(
   { namespace, app, workflow }: Pick<Run, 'namespace' | 'app' | 'workflow'>,
   { id, key }: Slot,
@@ -48,7 +48,7 @@ export function slotScope(
   return { scope: 'workflow', app, workflow }
 }
 
-/** The parts of the id of a hold that only one workflow has. */
+/** The parts of a hold's id that only one workflow has. */
 export function ownScope({ namespace, app, workflow }: OfWorkflow): string[] {
   return [namespace, app, workflow]
 }

@@ -1,7 +1,7 @@
 // Throttles. A run takes its token from the limiter at its first start, and only then; a run that finds none waits in the
-// throttle's start queue. While the queue is not empty, its first run is available by the time the next start is free, or a
-// run that was woken before it is leased. Every commit that would break this wakes the queue (run/conclusion). A run that
-// is woken without need queries the limiter once more.
+// throttle's start queue. While the queue is not empty, its first run is available when the next start is free, or an earlier
+// woken run is leased. Every commit that would break this wakes the queue (run/conclusion). A run that is woken unnecessarily
+// queries the limiter once more.
 
 import type { Change } from '../model/change.ts'
 import type { ThrottleHold } from '../model/flow-control.ts'
@@ -10,12 +10,12 @@ import { HELD_RECHECK_MS, NOT_HELD } from './concurrency.ts'
 import { runDeadline, timedOut } from './timeouts.ts'
 
 /**
- * A throttle with more than one start in this time keeps its rate over this time, not between any two starts: a start that
- * is taken late, because its run had to be woken first, does not delay the next one.
+ * A throttle with more than one start in this time keeps its rate over this time, not between two starts: a late start, whose
+ * run had to be woken first, does not delay the next one.
  */
 export const LATE_MS_MAX = 100
 
-/** How many ms late a start may be taken and still count from when it was free; at least 1, the clock's resolution. */
+/** How many ms late a start may be and still count from when it was free; at least 1, the clock's resolution. */
 export function lateMs(spacingMs: number): number {
   return Math.max(1, LATE_MS_MAX - spacingMs)
 }
@@ -24,17 +24,19 @@ export function lateMs(spacingMs: number): number {
 export interface Start {
   taken: boolean
   /**
-   * When the next start is free, in fractions of a ms; each later one is free `periodMs / limit` after it. If this is in
-   * the past, several may be free at once.
+   * When the next start is free, in fractions of a ms; each later start is free `periodMs / limit` after the previous one. If
+   * this is in the past, several may be free at once.
    */
   freeAt: number
-  /** Starts in a period, if an operator has set that. With 0 no start is ever free. */
+  /** Starts in a period, if an operator has set a limit. With 0 no start is ever free. */
   limit?: number
 }
 
-/** Runs whose starts come free within this time wake together: one by one, a fast throttle could not keep its rate. */
+/**
+ * Runs whose starts come free within this time wake together: if they woke one by one, a fast throttle could not keep its rate.
+ */
 const WAKE_WINDOW_MS = 25
-/** Most runs that one wake-up makes available. */
+/** Maximum runs that one wake-up makes available. */
 export const STARTS_WOKEN_MAX = 100
 
 /** The throttle that the run must pass before its first start; undefined when the run has started or cannot start now. */
@@ -44,21 +46,27 @@ export function throttleToPass(run: Run, now: number): ThrottleHold | undefined 
   return run.holds?.throttle
 }
 
-/** Whether the run is in its throttle's start queue. A leased run may be: it was woken from there and has not started. */
+/**
+ * Whether the run is in its throttle's start queue. This may include a leased run: it was woken from there and has not started.
+ */
 export function waitsForThrottle(run: Run): boolean {
   return run.waitingFor?.kind === 'throttle' && run.startedAt === undefined && !isTerminal(run.status)
 }
 
 /**
- * When the first run in the start queue may start. It goes by the next start that was free when the run asked last; a wake for a later
- * one, after another run took that start, moves `availableAt` there. Before, `availableAt` is at most the next recheck.
+ * When the first run in the start queue may start. This is the next free start at the run's last query; a wake for a later
+ * start, after another run took that one, moves `availableAt` to the later start. Before that, `availableAt` is at most the
+ * next recheck.
  */
 export function firstStartAt({ availableAt, waitingFor }: Pick<Run, 'availableAt' | 'waitingFor'>): number | undefined {
   const until = waitingFor?.until
   return until === undefined || availableAt === undefined ? (until ?? availableAt) : Math.max(until, availableAt)
 }
 
-/** The run in the start queue of its throttle, where only a wake, its deadline or a recheck makes it available. `until`: as the first one knows. */
+/**
+ * Holds the run in the start queue of its throttle, where only a wake, its deadline or a recheck makes it available. `until`:
+ * when the next start is free.
+ */
 export function heldForStart(
   run: Run,
   { id, key }: ThrottleHold,
@@ -77,7 +85,7 @@ export function heldForStart(
 
 export type StartQueueWake = Extract<Change, { type: 'startQueue.woken' }>
 
-/** Wakes the runs whose starts come free next, once all of these are free. `freeAt` is when the first one is. */
+/** Wakes the runs with the next free starts, once all of these starts are free. `freeAt` is when the first one is free. */
 export function wakeStartQueue(
   { id, limit: registered, periodMs }: ThrottleHold,
   { freeAt, limit = registered }: Omit<Start, 'taken'>,
@@ -90,7 +98,7 @@ export function wakeStartQueue(
   return { type: 'startQueue.woken', id, count, at: Math.ceil(freeAt + (count - 1) * spacing) }
 }
 
-/** Wakes the first run in the start queue to query the limiter, because a run woken before it does not start. */
+/** Wakes the first run in the start queue to query the limiter, because a run that was woken earlier does not start. */
 export function wakeNextStart({ id }: ThrottleHold, now: number): StartQueueWake {
   return { type: 'startQueue.woken', id, count: 1, at: now }
 }

@@ -6,7 +6,7 @@ import type { Run } from '../model/run.ts'
 
 type Timed = Pick<Run, 'holds' | 'createdAt' | 'startedAt' | 'startAt'>
 
-/** When the run fails unless it has started, or ended, by then; undefined when it has no such timeout. */
+/** The time at which the run fails unless it has started, or ended; undefined when it has no such timeout. */
 export function runDeadline({ holds, createdAt, startedAt, startAt = createdAt }: Timed): number | undefined {
   if (holds === undefined) return undefined
   const { queueTimeoutMs, runTimeoutMs } = holds

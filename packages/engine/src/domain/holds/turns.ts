@@ -1,5 +1,6 @@
-// Turns of steps at the limits that they share (docs/steps.md#limits-that-steps-share). A step waits until it has a turn, its run gets a
-// pass that may start the step, and the turn counts until a period after the start. Which step is next is decided in the store.
+// Turns of steps at the limits that they share (docs/steps.md#limits-that-steps-share). A step waits until it has a turn. Then
+// its run gets a pass that may start the step, and the turn counts until a period after the start. The store decides which step
+// is next.
 
 import { flowRowId, type TurnPool } from '../model/flow-row.ts'
 import type { Run } from '../model/run.ts'
@@ -11,12 +12,12 @@ export function poolOf({ namespace, app }: Pick<Run, 'namespace' | 'app'>, { nam
   return { id, namespace, app, limit: name, key }
 }
 
-/** Whether the step waits for its turn, or has one that is not used yet. */
+/** Whether the step waits for its turn, or has an unused one. */
 export function isAtLimit({ limit, status }: Pick<Step, 'limit' | 'status'>): boolean {
   return limit !== undefined && status === 'waiting'
 }
 
-/** Whether the step got a turn that no pass had yet. */
+/** Whether the step got a turn and no pass has had it yet. */
 export function hasNewTurn(step: Step): boolean {
   return isAtLimit(step) && step.turnAt !== undefined && step.nextAttemptAt === undefined
 }
@@ -26,7 +27,7 @@ export function hasSentTurn(step: Step): boolean {
   return isAtLimit(step) && step.turnAt !== undefined && step.nextAttemptAt !== undefined
 }
 
-/** Whether the step lost its turn with a pass that did not report it. */
+/** Whether the step lost its turn because a pass did not report it. */
 export function mayAskAgain(step: Step): boolean {
   return isAtLimit(step) && step.turnAt === undefined && step.nextAttemptAt !== undefined
 }

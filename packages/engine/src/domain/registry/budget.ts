@@ -5,7 +5,7 @@ import { type Budget, problemOfLimit, problemOfNames } from '../model/budget/bud
 import { rounded } from '../model/budget/sum.ts'
 import { invalid } from '../model/errors.ts'
 
-/** The budget with its limits rounded to nine decimals; undefined for one without limits, which holds nothing back. */
+/** The budget with its limits rounded to nine decimals; undefined for a budget without limits, which restricts nothing. */
 export function budgetOf({ budget = {} }: WorkflowRegistration, field: string): Budget | undefined {
   const { whenExceeded, ...given } = budget
   if (whenExceeded !== undefined && whenExceeded !== 'pause' && whenExceeded !== 'fail')

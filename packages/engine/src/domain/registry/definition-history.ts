@@ -1,21 +1,24 @@
-// The history of a workflow's definitions (docs/concepts.md#past-definitions): what a registration that changes a definition
-// adds to it, and how it is read. Called by registration.ts and services/registry/register.
+// The history of a workflow's definitions (docs/concepts.md#past-definitions): how a registration with a changed definition
+// extends it, and how it is read. Called by registration.ts and services/registry/register.
 
 import type { Change } from '../model/change.ts'
 import type { Defined, KeptDefinition, Workflow } from '../model/workflow.ts'
 import { digestOf } from './newest-definition.ts'
 
-/** Definitions that the history of a workflow keeps, the newest. */
+/** Maximum definitions in the history of a workflow; the newest are kept. */
 export const DEFINITIONS_MAX = 50
 
-/** Whether a registration repeats the definition, as a heartbeat does. Then it needs no write, and keeps its `updatedAt`. */
+/**
+ * Whether the registration repeats the definition, as a heartbeat does. If so, it needs no write, and the definition keeps its
+ * `updatedAt`.
+ */
 export function isSameDefinition(one: Workflow, other: Workflow): boolean {
   return JSON.stringify(definedBy(one)) === JSON.stringify(definedBy(other))
 }
 
 /**
- * The change of the history when a definition begins to count. It has the one before, unless an engine stored that which kept no
- * history.
+ * The change of the history when a definition begins to count. It includes the previous definition, because the history lacks
+ * that if an engine without a history stored it.
  */
 export function definitionChanged(
   now: Workflow,
@@ -29,8 +32,8 @@ export function definitionChanged(
 }
 
 /**
- * Completes a page of the store's rows, the newest first, by the present definition if they lack it. The page is of definitions
- * from before a time, if one is given.
+ * Adds the present definition to a page of the store's rows, newest first, if the rows lack it. If a time is given, the page
+ * only has definitions from before it.
  */
 export function withPresent(
   rows: readonly KeptDefinition[],

@@ -1,14 +1,14 @@
-// Decides the deletion of workflows and apps (docs/operating.md#deleting-workflows-and-apps), and what is left of a runner that had
-// served them. Called by services/registry/deletion, the catalog and registrations.
+// Decides the deletion of workflows and apps (docs/operating.md#deleting-workflows-and-apps), and how it changes a runner that
+// had served them. Called by services/registry/deletion, the catalog and registrations.
 
 import type { Change, Unit } from '../model/change.ts'
 import { EngineError } from '../model/errors.ts'
 import type { App, DeletedWorkflow, Runner, Workflow } from '../model/workflow.ts'
 
-/** Runners that a refusal names. */
+/** Maximum runners that a refusal names. */
 const NAMED_RUNNERS_MAX = 3
 
-/** The parts of the catalog that a deletion reads. */
+/** The parts of the catalog that the decision reads. */
 export interface DeletionView {
   readonly namespace: string
   readonly apps: ReadonlyMap<string, App>
@@ -20,11 +20,11 @@ export interface DeletionView {
 export interface DeletionOptions {
   view: DeletionView
   isLive(runner: Runner): boolean
-  /** Live runners lose their claim, instead of preventing the deletion. */
+  /** Live runners lose their claim, and do not prevent the deletion. */
   isForced: boolean
 }
 
-/** @throws EngineError `not_found`, or `conflict` while a live runner serves it. Runs in flight fail the guard. */
+/** @throws EngineError `not_found`, or `conflict` while a live runner serves it. Runs in flight make the guard fail. */
 export function deletedWorkflow({ app, name }: Pick<Workflow, 'app' | 'name'>, options: DeletionOptions): Unit {
   const { view, isLive, isForced } = options
   const { namespace } = view
@@ -41,9 +41,9 @@ export function deletedWorkflow({ app, name }: Pick<Workflow, 'app' | 'name'>, o
 }
 
 /**
- * Deletes every workflow of the app, and its runners. A live runner stays with its claims dropped, so that its heartbeat does not
- * bring the app back.
- * @throws EngineError `not_found`, or `conflict` while a runner of the app is live. Runs in flight fail the guard.
+ * Deletes every workflow of the app, and its runners. A live runner stays with its claims dropped, so that its heartbeat does
+ * not bring the app back.
+ * @throws EngineError `not_found`, or `conflict` while a runner of the app is live. Runs in flight make the guard fail.
  */
 export function deletedApp(app: string, options: DeletionOptions): Unit {
   const { view, isLive, isForced } = options
@@ -68,7 +68,7 @@ export function deletedApp(app: string, options: DeletionOptions): Unit {
   }
 }
 
-/** The runner without its claims on deleted workflows: those that it defines as it did when they were deleted. */
+/** The runner without its claims on deleted workflows whose definition has not changed since the deletion. */
 export function withoutDeleted(runner: Runner): Runner {
   const { deletedWorkflows, workflows, definitions = [] } = runner
   if (!deletedWorkflows) return runner
@@ -81,7 +81,7 @@ export function withoutDeleted(runner: Runner): Runner {
   }
 }
 
-/** The deleted workflows that a registration of the runner still claims by the same definition; undefined if it has none. */
+/** The deleted workflows that a registration of the runner still claims with the same definition; undefined if there are none. */
 export function stillDeleted(
   { workflows, definitions }: Runner,
   earlier: Runner | undefined,

@@ -1,5 +1,5 @@
-// Reads the flow-control policies of a registered workflow into what the engine keeps: durations in ms, defaults filled
-// in, every expression compiled once to check it (docs/flow-control.md). Called by registration.ts.
+// Reads the flow-control policies of a registered workflow into the stored form: durations in ms, defaults filled in, every
+// expression compiled once to check it (docs/flow-control.md). Called by registration.ts.
 
 import {
   DELAY_MS_MAX,
@@ -15,18 +15,16 @@ import type { FlowControl, Timeouts } from '../model/flow-control.ts'
 import { isEngineEvent } from '../text/name.ts'
 
 const IDEMPOTENCY_TTL_MS = 24 * 3_600_000
-/** Longest window of any policy: the state of a longer one would outlive the data that it is about. */
+/** Maximum window of any policy: the state of a longer one would outlive the data that it is about. */
 const WINDOW_MS_MAX = 30 * 24 * 3_600_000
 
-/** One policy of a registration as the engine keeps it; undefined if the registration does not have it. */
+/** One policy of a registration in its stored form; undefined if the registration does not have it. */
 type ReadPolicy<P extends keyof FlowControl> = (
   registration: WorkflowRegistration,
   read: Reader,
 ) => FlowControl[P] | undefined
 
-/**
- * The reader of every policy: the type demands an entry for each. The policies are read, and so refused, in this order.
- */
+/** The reader of every policy; the type demands an entry for each. Policies are read, and errors reported, in this order. */
 const POLICIES: { readonly [P in FlowControlName | keyof FlowControl]: ReadPolicy<P> } = {
   concurrency({ concurrency }, read) {
     const limits = [concurrency ?? []].flat()

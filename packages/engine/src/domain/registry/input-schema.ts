@@ -1,5 +1,6 @@
-// The JSON Schema of a workflow's input (docs/schemas.md#the-schema-at-the-engine): checked at registration, and by it the input of a
-// direct start. Called by registration.ts, by services/run/start, by the tools of assistants and by the command line.
+// The JSON Schema of a workflow's input (docs/schemas.md#the-schema-at-the-engine). It is checked at registration, and then
+// used to check the input of a direct start. Called by registration.ts, by services/run/start, by the tools of assistants and
+// by the command line.
 
 import type { WorkflowRegistration } from '@perdure/protocol'
 import { type JsonSchemaObject, SchemaTooComplex, schemaFault, schemaFaults } from '@perdure/protocol/json-schema'
@@ -8,9 +9,9 @@ import { EngineError, invalid } from '../model/errors.ts'
 import type { Workflow } from '../model/workflow.ts'
 import type { JsonText } from '../text/json-text.ts'
 
-/** Size of all patterns of a schema, in instructions. The check ends at the pattern that goes beyond it. */
+/** Maximum size of all patterns of a schema, in instructions. The check ends at the pattern that exceeds it. */
 const PATTERNS_SIZE_MAX = 2000
-/** Compiled patterns that are kept. */
+/** Maximum compiled patterns that are kept. */
 const KEPT_PATTERNS_MAX = 200
 
 /** The schema of a registration. Throws `invalid_request` naming the place of a fault. */
@@ -36,7 +37,7 @@ export function inputSchemaOf({ input, tool }: WorkflowRegistration, field: stri
   return input as JsonSchemaObject
 }
 
-/** Throws `invalid_request` with what is wrong if the workflow has a schema that refuses the input. */
+/** Throws `invalid_request` with the problem if the workflow has a schema that refuses the input. */
 export function validateInput({ input: schema }: Pick<Workflow, 'input'>, input: JsonText | undefined): void {
   if (schema === undefined) return
   const faults = inputFaults(schema, input === undefined ? undefined : JSON.parse(input))
@@ -44,7 +45,7 @@ export function validateInput({ input: schema }: Pick<Workflow, 'input'>, input:
   throw new EngineError('invalid_request', faults.join('; '), { details: { field: 'input', faults } })
 }
 
-/** The faults of an input, of which `undefined` is one; each a sentence that begins with the path. Empty: it is valid. */
+/** The faults of an input, which may be `undefined`; each is a sentence that begins with the path. Empty: the input is valid. */
 export function inputFaults(schema: JsonSchemaObject, value: unknown): string[] {
   if (value === undefined) return ['input is required: the workflow has a schema for it']
   try {
@@ -61,7 +62,7 @@ function matches(pattern: string, text: string): boolean {
 
 const patterns = new Map<string, Pattern>()
 
-/** Compiles a pattern once, as long as few others are used meanwhile. */
+/** Compiles a pattern, and keeps it while few others are used. */
 function patternOf(source: string): Pattern {
   const pattern = patterns.get(source) ?? literalPattern(source)
   patterns.delete(source)

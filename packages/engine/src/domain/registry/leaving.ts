@@ -1,12 +1,12 @@
-// Decides what it means that a process of a runner shuts down (docs/wire-protocol.md#leave). Several processes may register as
-// one runner, behind a load balancer say. Called by services/registry.
+// Decides what happens when a process of a runner shuts down (docs/wire-protocol.md#leave). Several processes may register as
+// one runner, for example behind a load balancer. Called by services/registry.
 
 import type { Runner } from '../model/workflow.ts'
 
-/** Most instances that a runner's row keeps; the ones that were seen last. */
+/** Maximum instances in a runner's row: the ones that were seen last. */
 const INSTANCES_MAX = 50
 
-/** The instances of a runner that were seen since a time, and one more that is seen now; undefined when there are none. */
+/** The instances of a runner that were seen since a time, and one that is seen now; undefined when there are none. */
 export function instancesOf(
   earlier: Runner | undefined,
   { instance, now, staleAfterMs }: { instance: string | undefined; now: number; staleAfterMs: number },
@@ -18,7 +18,9 @@ export function instancesOf(
   return Object.fromEntries(newest)
 }
 
-/** The runner without the instance that shuts down; it has left if that was the last live one, or if it names none. */
+/**
+ * The runner without the instance that shuts down. The runner has left if that was the last live instance, or if it names none.
+ */
 export function withoutInstance(
   runner: Runner,
   { instance, now, staleAfterMs }: { instance: string | undefined; now: number; staleAfterMs: number },

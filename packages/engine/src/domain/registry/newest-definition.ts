@@ -4,10 +4,10 @@
 import { createHash } from 'node:crypto'
 import type { Definition, Runner, Workflow } from '../model/workflow.ts'
 
-/** Characters of a digest that are kept: enough to distinguish the definitions of one workflow. */
+/** Number of characters of a digest that are kept: enough to distinguish the definitions of one workflow. */
 const DIGEST_CHARS = 12
 
-/** The definitions that a runner registers for the workflows, in their order. `earlier` is its previous registration. */
+/** The definitions that a runner registers for the workflows, in the same order. `earlier` is its previous registration. */
 export function definitionsOf(
   workflows: readonly Workflow[],
   options: { earlier: Runner | undefined; others: readonly Runner[]; now: number },
@@ -24,7 +24,7 @@ export function definitionsOf(
   })
 }
 
-/** The newest definition of each workflow among the runners, by workflow name. */
+/** The newest definition of each workflow over all runners, by workflow name. */
 export function newestOf(runners: readonly Runner[]): ReadonlyMap<string, Definition> {
   const newest = new Map<string, Definition>()
   for (const { workflows, definitions = [] } of runners) {
@@ -36,7 +36,7 @@ export function newestOf(runners: readonly Runner[]): ReadonlyMap<string, Defini
   return newest
 }
 
-/** Whether the definition is older. Of two registered in the same millisecond, the digest decides. */
+/** Whether the definition is older. If two were registered in the same millisecond, the digest decides. */
 export function isOlder(one: Definition, other: Definition | undefined): boolean {
   if (other === undefined) return false
   return one.since === other.since ? one.digest < other.digest : one.since < other.since

@@ -1,12 +1,12 @@
-// Bounds what the registrations of one namespace keep (docs/limits.md#bounds): a registration that adds something is
-// refused when the namespace then had more than a bound. One that adds nothing never is, so every runner can renew its own.
+// Bounds the registered data of one namespace (docs/limits.md#bounds): a registration that adds something is refused when the
+// namespace would then exceed a bound. A registration that adds nothing is never refused, so every runner can renew its own.
 // Called by services/registry/register.
 
 import type { Change, Counted, Guard } from '../model/change.ts'
 import { EngineError } from '../model/errors.ts'
 import type { App, Runner, Workflow } from '../model/workflow.ts'
 
-/** Everything that registrations keep in a namespace. */
+/** All registered data of a namespace. */
 export interface Kept {
   apps: number
   workflows: number
@@ -20,7 +20,7 @@ export interface RegistrationLimits {
   workflows: number
   triggers: number
   runners: number
-  /** Bytes of one registration, and of all that a namespace keeps. */
+  /** Bytes of one registration, or of all registered data of a namespace. */
   registrationBytes: number
   catalogBytes: number
 }
@@ -42,7 +42,7 @@ const KEPT_BYTES = new WeakMap<object, number>()
 export function keptBytes(registered: Runner | Workflow): number {
   let bytes = KEPT_BYTES.get(registered)
   if (bytes === undefined) {
-    // The instances of a runner come and go, and a heartbeat must not be refused for them.
+    // The instances of a runner change, and a heartbeat must not be refused for that.
     bytes = Buffer.byteLength(JSON.stringify({ ...registered, instances: undefined, hasLeft: undefined }))
     KEPT_BYTES.set(registered, bytes)
   }
@@ -50,8 +50,8 @@ export function keptBytes(registered: Runner | Workflow): number {
 }
 
 /**
- * Throws when the changes of a registration add something for which the namespace has no room. Answers the guards that keep
- * the counts when other registrations are committed at the same time; bytes and triggers are counted without them.
+ * Throws when the changes of a registration add something for which the namespace has no room. Returns the guards that protect
+ * the counts against other registrations committed at the same time; bytes and triggers are counted without guards.
  */
 export function roomGuards(
   { changes, workflows }: { changes: readonly Change[]; workflows: readonly Workflow[] },
@@ -74,7 +74,7 @@ export function roomGuards(
   })
 }
 
-/** By how much the changes raise what the namespace keeps; negative where they lower it. */
+/** How much the changes add to the registered data; negative if they reduce it. */
 function addedBy(changes: readonly Change[], registered: Registered): Kept {
   const added = { apps: 0, workflows: 0, triggers: 0, runners: 0, bytes: 0 }
   const addWorkflow = (before: Workflow | undefined, after: Workflow | undefined) => {
@@ -107,7 +107,7 @@ const NAMES: Record<keyof Kept, { of: string; setting: string }> = {
   bytes: { of: 'bytes of registrations', setting: 'ENGINE_CATALOG_BYTES' },
 }
 
-/** The refusal of a registration for which the namespace has no room. Runners become fewer by themselves, so they may wait. */
+/** The error of a registration for which the namespace has no room. The number of runners falls by itself, so they may wait. */
 export function full(what: keyof Kept, limit: number): EngineError {
   const { of, setting } = NAMES[what]
   const code = what === 'runners' ? 'rate_limited' : 'invalid_request'

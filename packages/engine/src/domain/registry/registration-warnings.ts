@@ -1,5 +1,5 @@
-// The warnings of a registration (docs/wire-protocol.md#register): parts that are accepted, but may not mean what their author
-// expects, and other runners and apps that it meets. Called by services/registry/register.ts; the SDK prints them.
+// The warnings of a registration (docs/wire-protocol.md#register): about parts that are accepted but may not mean what their
+// author expects, and about other runners and apps. Called by services/registry/register.ts; the SDK prints them.
 
 import type { RegisterRequest, WorkflowRegistration } from '@perdure/protocol'
 import { RegisterRequestSchema, WorkflowRegistrationSchema } from '@perdure/protocol/schema'
@@ -11,9 +11,9 @@ import { isEngineEvent } from '../text/name.ts'
 import { newestOf } from './newest-definition.ts'
 import { unknownMembers } from './unknown-members.ts'
 
-/** Names that a sentence lists; of more it says how many. */
+/** Maximum names that a sentence lists; it gives the number of the others. */
 const LISTED_MAX = 5
-/** Further unknown fields are not named. */
+/** Maximum unknown fields that are named. */
 const UNKNOWN_FIELDS_MAX = 20
 
 /** Warns of parts of a registration that are accepted, but may not mean what their author expects. */
@@ -51,8 +51,8 @@ export function versionWarnings(runner: Runner, live: readonly Runner[]): string
 }
 
 /**
- * Warns of apps without a runner that have a workflow of the same name with a trigger on the same events, as a renamed app
- * leaves behind: their runs wait for a runner. `abandoned` are the workflows of such apps.
+ * Warns of apps without a runner that have a workflow with the same name and a trigger on the same events, as after the
+ * renaming of an app: their runs wait for a runner. `abandoned` are the workflows of such apps.
  */
 export function renamedAppWarnings(registered: readonly Workflow[], abandoned: readonly Workflow[]): string[] {
   const namesByApp = new Map<string, string[]>()
@@ -125,7 +125,7 @@ function expressionsOf(workflow: WorkflowRegistration): [field: string, source: 
   return found
 }
 
-/** Fields that this engine does not know: misspelt ones, and those of a later version. */
+/** Fields that this engine does not know: misspelt ones, and fields of a later version. */
 function unknownFields({ workflows, ...runner }: RegisterRequest): string[] {
   const found = unknownMembers(RegisterRequestSchema, runner, UNKNOWN_FIELDS_MAX).map(({ problem }) => problem)
   for (const workflow of workflows) {

@@ -25,7 +25,7 @@ import { inputSchemaOf } from './input-schema.ts'
 import { definitionsOf, isOlder, newestOf } from './newest-definition.ts'
 import { stepLimitsChanged, stepLimitsOf } from './step-limits.ts'
 
-/** A registration within this time of the previous one is a heartbeat. Runners repeat it at least twice as often. */
+/** A registration within this time after the previous one is a heartbeat. Runners repeat it at least twice as often. */
 const HEARTBEAT_GAP_MS_MAX = 60_000
 
 /** The runner as registered at `now`. */
@@ -45,7 +45,7 @@ export function registeredRunner(namespace: string, request: RegisterRequest, no
   }
 }
 
-/** A workflow as registered at `now`. Without a list of triggers it has one for events of its own name. */
+/** A workflow as registered at `now`. Without a list of triggers it gets one for events of its own name. */
 export function registeredWorkflow(options: {
   namespace: string
   app: string
@@ -112,10 +112,13 @@ function retentionOf({ retention = {} }: WorkflowRegistration, field: string): R
   return Object.keys(kept).length === 0 ? undefined : kept
 }
 
-/** The policies that apply to events alone (docs/flow-control.md#what-applies-to-what). */
+/** The policies that apply only to events (docs/flow-control.md#what-applies-to-what). */
 const OF_EVENTS = ['rateLimit', 'debounce', 'batch', 'idempotency'] as const satisfies (keyof FlowControl)[]
 
-/** Throws `invalid_request` naming a part of the registration that can never apply. Without a list of triggers there is one for an event. */
+/**
+ * Throws `invalid_request` naming a part of the registration that can never apply. Without a list of triggers there is one
+ * trigger, for an event.
+ */
 function refuseInapplicable(of: {
   triggers: WorkflowRegistration['triggers']
   flowControl: FlowControl | undefined
@@ -137,16 +140,16 @@ function refuseInapplicable(of: {
 }
 
 /**
- * The changes of a registration. It replaces the runner's earlier one: a workflow that only the earlier one served is
- * dropped. A repeated definition does not replace one that a present runner has registered since. A heartbeat too wakes the
- * runs that are held without a runner: the runner may have been away unnoticed. Runs of workflows that the runner does not
- * serve stay asleep, so that heartbeats do not wake them again and again for nothing.
+ * The changes of a registration. It replaces the runner's earlier one: a workflow that only the earlier one served is dropped.
+ * A repeated definition does not replace one that a present runner has registered since. A heartbeat too wakes the runs that
+ * are held without a runner: the runner may have been away unnoticed. Runs of workflows that the runner does not serve are not
+ * woken, so that heartbeats do not wake them repeatedly for nothing.
  */
 export function registrationChanges(options: {
   runner: Runner
   workflows: readonly Workflow[]
   earlier: Runner | undefined
-  /** The other runners of the app, and those among them that are gone. */
+  /** The other runners of the app, and which of them are gone. */
   others: readonly Runner[]
   gone?: readonly Runner[]
   /** The present definition of the workflow. */
@@ -175,7 +178,7 @@ export function registrationChanges(options: {
   const seen: Change = { type: 'app.seen', app: { namespace, name: app, createdAt: now } }
   const { runnerId } = runner
   return [
-    // The heartbeat of a runner whose workflows are all deleted does not bring its app back.
+    // If all workflows of a runner are deleted, its heartbeat does not bring its app back.
     ...(deleted && runner.workflows.length === 0 ? [] : [seen]),
     ...((earlier?.deletedWorkflows?.length ?? 0) === (deleted?.length ?? 0)
       ? []
@@ -208,7 +211,7 @@ function limitsChanged(before: Workflow | undefined, after: Workflow): Change[] 
   return [{ type: 'workflow.limited', namespace, app, name, at }]
 }
 
-/** Whether the registration is a heartbeat. A runner that returns after a long time is news, so that held runs try it. */
+/** Whether the registration is a heartbeat. A runner that returns after a long time is not: held runs must try it. */
 function isRepeat(runner: Runner, earlier: Runner): boolean {
   const described = ({ lastSeenAt: _, instances: __, ...rest }: Runner) =>
     JSON.stringify(

@@ -1,14 +1,14 @@
-// Decides which runners of an app are gone for good (docs/wire-protocol.md#register): those that were silent for longer than a
-// day. Called by services/registry/silent-runners.
+// Decides which runners of an app are gone for good (docs/wire-protocol.md#register): the runners that were silent for more
+// than a day. Called by services/registry/silent-runners.
 
 import type { Runner } from '../model/workflow.ts'
 
-/** A runner that was silent for longer is forgotten. */
+/** A runner that was silent for longer than this is forgotten. */
 export const RUNNER_SILENCE_MS_MAX = 24 * 60 * 60 * 1000
 
 /**
- * The runners of one app that were not seen since a time. One that sleeps between invokes stays as long as no runner that was
- * seen later serves all of its workflows: an invoke wakes it.
+ * The runners of one app that were not seen since a time. A runner that sleeps between invokes is kept, unless runners that
+ * were seen later serve all of its workflows: an invoke wakes it.
  */
 export function silentRunners(
   runners: readonly Runner[],

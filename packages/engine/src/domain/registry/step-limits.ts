@@ -1,5 +1,5 @@
-// The limits that a registration lets steps share (docs/steps.md#limits-that-steps-share): reads and checks them, and decides which limits of
-// the app change with it. Called by registration.ts.
+// The limits in a registration that steps share (docs/steps.md#limits-that-steps-share): reads and checks them, and decides
+// which limits of the app change with it. Called by registration.ts.
 
 import {
   DURATION_FORMS,
@@ -12,11 +12,11 @@ import type { Change } from '../model/change.ts'
 import { invalid } from '../model/errors.ts'
 import type { RegisteredLimits, Runner, StepLimit } from '../model/workflow.ts'
 
-/** Longest period: turns are stored for so long. */
+/** Maximum period: turns are stored for this time. */
 const PERIOD_MS_MAX = 30 * 24 * 3_600_000
 const NAME = new RegExp(`^[A-Za-z0-9_.-]{1,${STEP_LIMIT_NAME_CHARS_MAX}}$`)
 
-/** The limits of the registration, in the order of their names; undefined without any. */
+/** The limits of the registration, in the order of their names; undefined if it has none. */
 export function stepLimitsOf({ limits = {} }: Pick<RegisterRequest, 'limits'>): RegisteredLimits | undefined {
   const names = Object.keys(limits).sort()
   if (names.length === 0) return undefined
@@ -37,8 +37,8 @@ export function stepLimitsOf({ limits = {} }: Pick<RegisterRequest, 'limits'>): 
 }
 
 /**
- * The newest registration of a limit counts; one that repeats what its runner registered before is a heartbeat. A limit goes when no runner
- * registers it any more. `others`: the runners of the app that are there besides.
+ * The newest registration of a limit counts; if a runner repeats its previous limit, that is a heartbeat. A limit is dropped
+ * when no runner registers it any more. `others`: the other runners of the app that are not gone.
  */
 export function stepLimitsChanged(
   { namespace, app, stepLimits = {}, lastSeenAt: at }: Runner,

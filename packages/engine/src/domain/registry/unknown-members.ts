@@ -1,4 +1,4 @@
-// Finds the members of a JSON value that its schema does not know. Requests with such members are refused, or accepted with
+// Finds the members of a JSON value that its schema does not have. Requests with such members are refused, or accepted with
 // warnings (docs/errors.md#how-requests-are-checked). Called by the HTTP layer and by the warnings of a registration.
 
 import { cutText, hintFor, quoteName } from '@perdure/protocol'
@@ -12,13 +12,13 @@ interface Node {
 }
 
 export interface UnknownMember {
-  /** Its name with the names of the members around it: `retry.maxAttemps`. */
+  /** The name of the member with the names of the members around it: `retry.maxAttemps`. */
   field: string
-  /** States that the member is not known, and the name that was probably meant. */
+  /** A sentence that the member is not known, with the name that was probably meant. */
   problem: string
 }
 
-/** The first members that are not in the schema, up to `max`. Values of the wrong type have none. */
+/** The first members that are not in the schema, up to `max`. Values of the wrong type are not searched. */
 export function unknownMembers(schema: object, value: unknown, max: number): UnknownMember[] {
   const found: UnknownMember[] = []
   collect(schema as Node, value, { path: '', found, max })
@@ -64,7 +64,7 @@ function collectMembers(
 
 const FIELD_CHARS_MAX = 256
 
-/** The branch of a union that takes values of this kind. */
+/** The branch of a union that accepts values of this kind. */
 function branchOf(schema: Node, value: object): Node {
   const type = Array.isArray(value) ? 'array' : 'object'
   return schema.anyOf?.find(branch => branch.type === type) ?? schema

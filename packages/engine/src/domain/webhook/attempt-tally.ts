@@ -1,13 +1,13 @@
-// Posts to an endpoint in numbers: which attempts count, and in which class of the roll-ups. Used by the delivery service, the
+// Counts the posts to an endpoint: which attempts count, and in which class of the roll-ups. Used by the delivery service, the
 // roll-ups and the series.
 
 import type { CountedPost, Delivery, DeliveryAttempt } from '../model/delivery.ts'
 import { type Durations, durationClass, noDurations } from '../view/durations.ts'
 
-/** The class of a post that has no duration: it was neither answered nor did it time out. */
+/** The class of a post without a duration: it neither was answered nor timed out. */
 const NO_DURATION = -1
 
-/** Undefined for a custom send, a test, and an attempt that posted nothing. */
+/** Returns undefined for a custom send, a test, and an attempt that posted nothing. */
 export function countedPost(
   { namespace, endpointId, eventKind }: Delivery,
   { outcome, durationMs, createdAt: at }: DeliveryAttempt,

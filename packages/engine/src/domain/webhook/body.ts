@@ -23,7 +23,7 @@ export function webhookData({ headers, rawBody }: WebhookPost): JsonText | undef
   return data
 }
 
-/** The reply to a provider that only checks the URL, which is no event: Slack sends a challenge, GitHub a ping. */
+/** The reply to a request of a provider that only checks the URL and so is no event: Slack sends a challenge, GitHub a ping. */
 export function handshakeReply(
   scheme: ReceiverScheme,
   { headers }: WebhookPost,

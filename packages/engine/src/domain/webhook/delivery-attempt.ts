@@ -1,4 +1,4 @@
-// Decides what follows from one POST of a webhook delivery: success, a retry, or the end of the delivery
+// Decides the consequences of one POST of a webhook delivery: success, a retry, or the end of the delivery
 // (docs/webhooks.md#deliveries). Called by services/webhook/deliver after every send; the schedule is the setting
 // `ENGINE_WEBHOOK_SCHEDULE`.
 
@@ -20,7 +20,7 @@ export const DEFAULT_DELIVERY_SCHEDULE_MS: readonly number[] = [
   5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 36_000_000,
 ]
 
-/** Maximum number of delays in a schedule: each stands for a stored attempt, and more are surely a mistake. */
+/** Maximum number of delays in a schedule: each stands for a stored attempt, and a longer schedule is surely a mistake. */
 const DELIVERY_SCHEDULE_LENGTH_MAX = 100
 
 /** The error of a logged attempt whose engine stopped before it recorded the end. */
@@ -51,8 +51,8 @@ interface SentDelivery {
 }
 
 /**
- * The delivery after its send, and the attempt to append. The fence stays as it is: the claim of the delivery raised it,
- * and the commit is guarded by it.
+ * The delivery after its send, and the attempt to append. The fence does not change: the claim of the delivery raised it, and
+ * it guards the commit.
  */
 export function concludeAttempt(input: SentDelivery): Conclusion {
   const { delivery: before, result, now } = input
@@ -107,7 +107,7 @@ export function deliveryHeaders(message: {
   return { ...headers, 'webhook-signature': signatures.join(' ') }
 }
 
-/** A signature shows so much that it can be compared, and too little to post the body again. */
+/** The shown part of a signature is long enough to be compared, and too short to post the body again. */
 const SIGNATURE_SHOWN = /\b(v1,.{8})\S+/g
 
 /** The headers as people may see them. */
@@ -146,17 +146,17 @@ function attemptOf({ delivery, result, headers, attemptId, now }: SentDelivery):
 
 function isRetried({ outcome, statusCode: status = 0 }: DeliveryAttempt): boolean {
   if (outcome !== 'http_error') return outcome !== 'skipped'
-  // Statuses above 599 are outside HTTP, and no sign of a passing failure.
+  // Statuses above 599 are outside HTTP, and not the sign of a temporary failure.
   return (status >= 500 && status < 600) || RETRIED_STATUSES.includes(status)
 }
 
 /**
- * The delay before the next attempt, or undefined when no attempt is left. The position in the schedule is counted from its
- * end, so that the new attempts of a redelivery go through the whole schedule.
+ * The delay before the next attempt, or undefined when no attempt is left. The position in the schedule counts from its end, so
+ * that the new attempts of a redelivery go through the whole schedule.
  */
 function retryDelayMs(delivery: Delivery, scheduleMs: readonly number[], random: number): number | undefined {
   const left = delivery.maxAttempts - delivery.attemptCount
-  // A delivery that was created under a longer schedule waits for the first delay of the present one.
+  // A delivery that was created under a longer schedule waits for the first delay of the present schedule.
   const delay = scheduleMs[Math.max(0, scheduleMs.length - left)]
   return delay === undefined ? undefined : Math.round(delay * (1 + JITTER * (2 * random - 1)))
 }

@@ -6,8 +6,8 @@ import { EngineError } from '../model/errors.ts'
 
 /**
  * Queues the delivery again, whatever its status. Throws `delivery_in_flight` while it is `delivering`: a delivery has that
- * status from its claim on, so a leased delivery is always refused. The fence rises, so that a decision made on the
- * delivery before is stale.
+ * status from its claim on, so a leased delivery is always refused. The fence rises, so that an earlier decision on the
+ * delivery is stale.
  */
 export function redeliver(delivery: Delivery, { now, attemptsMax }: { now: number; attemptsMax: number }): Unit {
   const { nextAttemptAt: _next, leaseOwner: _owner, ...kept } = delivery

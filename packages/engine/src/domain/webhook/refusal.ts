@@ -2,7 +2,7 @@
 
 import type { WebhookRefusal } from '@perdure/protocol'
 
-/** Nothing of the body, and no value of a header: both are of somebody who has not proved anything. */
+/** Contains nothing of the body, and no value of a header: both come from an unverified sender. */
 export interface Refusal extends Omit<WebhookRefusal, 'at'> {
   at: number
 }

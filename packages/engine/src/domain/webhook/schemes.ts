@@ -1,5 +1,5 @@
-// The signature schemes of providers (docs/webhooks.md#schemes): which part of a post is signed, where the signatures are,
-// and which id the message has. Used by signature-verification.ts.
+// The signature schemes of providers (docs/webhooks.md#schemes): which part of a post is signed, where the signatures are, and
+// what the message id is. Used by signature-verification.ts.
 
 import { RECEIVER_SCHEMES, webhookKeyOf } from '@perdure/protocol'
 import type { ReceiverScheme } from '../model/receiver.ts'
@@ -19,7 +19,7 @@ export interface Claim {
   signed: readonly (string | Buffer)[]
   /** In seconds; absent if the scheme has no timestamp. */
   timestamp?: string
-  /** HMAC-SHA256 signatures. One valid signature is enough. */
+  /** HMAC-SHA256 signatures. One valid one is enough. */
   signatures: readonly string[]
   encoding: 'hex' | 'base64'
   messageId(): string | undefined
@@ -44,7 +44,7 @@ export const SCHEMES: Record<ReceiverScheme, Scheme> = {
   'hmac-sha256': { claimOf: hmacSha256, keyOf: textKey, isIdSigned: false },
 }
 
-/** The scheme whose headers the post has, if any. */
+/** The scheme to which the headers of the post belong, if there is one. */
 export function schemeOf(post: WebhookPost): ReceiverScheme | undefined {
   return RECEIVER_SCHEMES.find(scheme => SCHEMES[scheme].claimOf(post))
 }

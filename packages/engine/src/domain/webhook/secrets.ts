@@ -1,5 +1,5 @@
-// The signing secrets of webhook endpoints and receivers (docs/webhooks.md#secrets): which of them count at a time, and how
-// an edit changes them.
+// The signing secrets of webhook endpoints and receivers (docs/webhooks.md#secrets): which of them count at a given time, and
+// how an edit changes them.
 
 import { isMalformedWebhookSecret, WEBHOOK_SECRET_PREFIX, webhookKeyOf } from '@perdure/protocol'
 import {
@@ -22,15 +22,15 @@ export function oldSecretsAt({ oldSecrets = [] }: Secrets, now: number): readonl
   return oldSecrets.filter(({ until }) => now < until)
 }
 
-/** Until when replaced secrets count besides the current one; undefined while it counts alone. */
+/** Until when replaced secrets count in addition to the current one; undefined if only the current one counts. */
 export function oldSecretsUntil(secrets: Secrets, now: number): number | undefined {
   const old = oldSecretsAt(secrets, now)
   return old.length === 0 ? undefined : Math.max(...old.map(({ until }) => until))
 }
 
 /**
- * The secrets after an edit, with `made` as the current one if given. Throws `conflict` if more old secrets would count
- * than allowed: to end the oldest silently would cut off a sender that still signs with it.
+ * The secrets after an edit, with `made` as the current one if given. Throws `conflict` if more old secrets would count than
+ * allowed: ending the oldest one silently would cut off a sender that still signs with it.
  */
 export function editedSecrets(
   before: Secrets,
@@ -48,7 +48,7 @@ export function editedSecrets(
   return { secret: made, oldSecrets: [{ secret: before.secret, until: now + SECRET_OVERLAP_MS }, ...kept] }
 }
 
-/** Describes the problem with a secret that a caller brings; undefined if there is none. */
+/** Describes the problem with a secret that a caller provides; undefined if there is none. */
 export function broughtSecretFault(secret: string): string | undefined {
   if (!isMalformedWebhookSecret(secret) && webhookKeyOf(secret).length >= SECRET_BYTES_MIN) return undefined
   return `must be ${WEBHOOK_SECRET_PREFIX} and the base64 of at least ${SECRET_BYTES_MIN} bytes, or at least ${SECRET_BYTES_MIN} bytes of text that is not base64`

@@ -1,4 +1,4 @@
-// Verifies the signature of an inbound webhook (docs/webhooks.md#schemes). schemes.ts says what each scheme signs; the check
+// Verifies the signature of an inbound webhook (docs/webhooks.md#schemes). schemes.ts defines what each scheme signs; the check
 // is the same for all. Called by services/webhook/inbound.
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
@@ -7,7 +7,7 @@ import type { ReceiverScheme } from '../model/receiver.ts'
 import type { SignatureFault } from './refusal.ts'
 import { type Claim, SCHEMES, schemeOf, type WebhookPost } from './schemes.ts'
 
-/** `messageId`: the provider's id of the message, which a repeat has too. */
+/** `messageId`: the provider's id of the message, which is the same in a repeat. */
 export type SignatureCheck = { ok: true; messageId?: string } | { ok: false; fault: SignatureFault }
 
 /** Checks that one of the signatures was made with one of the secrets, and recently if the scheme has a timestamp. */
@@ -21,7 +21,7 @@ export function verifySignature(
   if (!claim) return { ok: false, fault: withoutClaim(post) }
   const offMs = offBy(claim, post.now)
   if (offMs === undefined) return { ok: false, fault: { reason: 'unsigned' } }
-  // Checked before the time: only the time of a post that the provider signed is worth a report.
+  // Checked before the time: a wrong time is only worth reporting for a post that the provider signed.
   if (!secrets.some(secret => isSigned(claim, keyOf(secret))))
     return { ok: false, fault: { reason: 'wrong_signature' } }
   if (Math.abs(offMs) > SIGNATURE_WINDOW_MS) {
@@ -37,7 +37,7 @@ function withoutClaim(post: WebhookPost): SignatureFault {
   return signedAs === undefined ? { reason: 'unsigned' } : { reason: 'other_scheme', signedAs }
 }
 
-/** How old the signed time is; 0 for a scheme without one, undefined for a text that is no time. */
+/** How far the signed time is off; 0 for a scheme without a time, undefined for an invalid one. */
 function offBy({ timestamp }: Claim, now: number): number | undefined {
   if (timestamp === undefined) return 0
   return /^\d{1,12}$/.test(timestamp) ? now - Number(timestamp) * 1000 : undefined
@@ -46,7 +46,7 @@ function offBy({ timestamp }: Claim, now: number): number | undefined {
 function isSigned({ signed, encoding, signatures }: Claim, key: Buffer): boolean {
   const hmac = createHmac('sha256', key)
   for (const part of signed) {
-    // Node decodes headers as Latin-1: encoded the same way, they are the bytes that were sent.
+    // Node decodes headers as Latin-1: encoding them the same way gives the bytes that were sent.
     hmac.update(typeof part === 'string' ? Buffer.from(part, 'latin1') : part)
   }
   const expected = hmac.digest(encoding)

@@ -1,9 +1,9 @@
-// The sentence about a run that is paused beyond a budget (docs/budgets.md#beyond-a-limit). Called by run-why.ts.
+// The sentence about a run that is paused because it exceeds a budget (docs/budgets.md#beyond-a-limit). Called by run-why.ts.
 
 import type { WaitingFor } from '../model/run.ts'
 import { timestamp } from '../text/timestamp.ts'
 
-/** Says which limit of which run is exceeded, and how the run continues. */
+/** States which limit of which run is exceeded, and how the run continues. */
 export function pausedForBudgetSentence(
   since: number,
   ownId: string,

@@ -1,15 +1,16 @@
-// Runs that wait for each other in a circle, and what would end it (docs/steps.md#waiting-for-runs). services/run/wait-circle finds them.
+// Runs that wait for each other in a circle, and how the circle can end (docs/steps.md#waiting-for-runs).
+// services/run/wait-circle finds them.
 
 import { timestamp } from '../text/timestamp.ts'
 
-/** Runs each of which waits for the next, and the last one for the first. */
+/** Each run waits for the next, and the last one for the first. */
 export interface WaitCircle {
   runIds: readonly string[]
-  /** The first timeout of a wait among them. */
+  /** The first timeout of these waits. */
   until?: number | undefined
 }
 
-/** The warning of a run, which is the first of the circle. */
+/** The warning about a run, which is the first of the circle. */
 export function circleWarning({ runIds, until }: WaitCircle): string {
   const [own, ...others] = runIds
   const path = [own, ...others, own].join(' waits for ')

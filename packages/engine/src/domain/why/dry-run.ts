@@ -1,5 +1,5 @@
-// Describes what an event would do (docs/events.md#dry-runs): the decision of domain/arrival/fanout, with the result of each
-// workflow's filter and policies. Called by services/event/dry-run.
+// Describes the effects that an event would have (docs/events.md#dry-runs): the decision of domain/arrival/fanout, with the
+// result of each workflow's filter and policies. Called by services/event/dry-run.
 
 import type { DryRunReply, DryRunWorkflow } from '@perdure/protocol'
 import { type Fanout, type FanoutInput, scopedTo } from '../arrival/fanout.ts'
@@ -39,14 +39,14 @@ export function describeFanout(input: FanoutInput, decided: Fanout): DryRunReply
   }
 }
 
-/** Runs that a reply names. */
+/** Maximum runs that a reply names. */
 const WAKES_MAX = 10
 
 function wakesOf({ wakes }: Fanout): Pick<DryRunReply, 'wakes'> {
   return wakes.length === 0 ? {} : { wakes: wakes.slice(0, WAKES_MAX).map(({ runId }) => shownRunId(runId)) }
 }
 
-/** The number of runs that wait for the name, if the event would not wake all of them. */
+/** The number of runs that wait for the event's name, if the event would not wake all of them. */
 function waitedOf({ woke, waited }: Fanout): Pick<DryRunReply, 'waited'> {
   return waited > woke ? { waited } : {}
 }
@@ -80,7 +80,7 @@ function cancelledOf({ name, app }: Workflow, changes: readonly Change[]): strin
   )
 }
 
-/** The first trigger that the event meets; else the first with a matching name, and why the event does not meet it. */
+/** The first trigger that the event meets; else the first one with a matching name, and why the event does not meet it. */
 function triggerOf(workflow: Workflow, subject: EventSubject, eventName: string): Met {
   const misses: Met[] = []
   for (const one of workflow.triggers.filter(one => matchesEvent(one, eventName))) {
@@ -103,7 +103,7 @@ function triggerOf(workflow: Workflow, subject: EventSubject, eventName: string)
   return first
 }
 
-/** The reasons of a dry run for which an event that can be compared does not meet a trigger. */
+/** Why an event does not meet a trigger, if the comparison worked. */
 export const FALSE_FILTER = 'the filter is false'
 export const OTHER_VALUES = 'the event has other values than the match'
 
@@ -112,7 +112,7 @@ interface Met {
   missed?: string
 }
 
-/** The policies that a direct start meets, with the values of their keys. */
+/** The policies that apply to a direct start, with the values of their keys. */
 export type StartPolicies = Pick<NonNullable<DryRunWorkflow['policies']>, (typeof START_POLICIES)[number]>
 const START_POLICIES = ['singleton', 'priority', 'concurrency', 'throttle'] as const
 
@@ -126,7 +126,7 @@ type PolicyViews = Required<NonNullable<DryRunWorkflow['policies']>>
 type Policies = Required<FlowControl>
 
 /**
- * The dry run's view of each policy, in the order in which the engine checks them; null: it shows nothing. The type demands an
+ * The dry run's view of each policy, in the order in which the engine checks them; null: nothing is shown. The type demands an
  * entry for each policy.
  */
 const POLICY_VIEWS: {
@@ -149,7 +149,7 @@ const POLICY_VIEWS: {
   cancelOn: null,
 }
 
-/** The value of every key, also of policies that an earlier policy keeps the event from. */
+/** The value of every key, even of policies that the event does not reach because an earlier one stops it. */
 function policiesOf(workflow: Workflow, subject: EventSubject): NonNullable<DryRunWorkflow['policies']> {
   const { flowControl = {} } = workflow
   const views: Record<string, unknown> = {}
@@ -169,7 +169,7 @@ function keyView(policy: { key?: string }, workflow: Workflow, subject: EventSub
   return { key, ...(error === undefined ? {} : { error }) }
 }
 
-/** Without a key if the policy does not apply to the event. */
+/** The view has no key if the policy does not apply to the event. */
 function dropKeyView(name: DroppingPolicy, policy: { key?: string }, workflow: Workflow, subject: EventSubject) {
   let error: string | undefined
   const report = (fault: { error: string }) => {

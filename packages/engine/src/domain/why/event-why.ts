@@ -1,6 +1,6 @@
-// Says what an event did at each workflow that has a trigger for its name, and why it started nothing there
-// (docs/events.md#why-an-event-did-what-it-did): as it was decided when the event arrived, or as a dry run decides it now.
-// The sentences are written here only; the command and the console print them. Called by services/event/why.
+// Explains what an event did at each workflow that has a trigger for its name, and why it started nothing there
+// (docs/events.md#why-an-event-did-what-it-did). The explanation is the decision at the event's arrival, or the decision of a
+// dry run now. The sentences are written only here; the command and the console print them. Called by services/event/why.
 
 import type { DryRunReply, EventExplanation, EventVerdict } from '@perdure/protocol'
 import { scopeOf } from '../arrival/fanout.ts'
@@ -21,7 +21,7 @@ export interface WokenStep {
   stepName?: string | undefined
 }
 
-/** Explains a signal: it is for its run alone, so today's catalog changes nothing. */
+/** Explains a signal. It is only for its run, so today's catalog changes nothing. */
 function whySignal(event: Event, runId: string, woken: readonly WokenStep[]): EventExplanation {
   const { id: eventId, name, source, receivedAt, woke } = event
   const run = shownRunId(runId)
@@ -41,7 +41,7 @@ function whySignal(event: Event, runId: string, woken: readonly WokenStep[]): Ev
   }
 }
 
-/** The decision that was made when the event arrived. The catalog of today adds the workflows that were not considered then. */
+/** The decision at the event's arrival. Workflows of today's catalog that were not considered at that time are added. */
 export function whyAtArrival(event: Event, catalog: CatalogView, woken: readonly WokenStep[]): EventExplanation {
   if (event.runId !== undefined) return whySignal(event, event.runId, woken)
   const { decided = {}, triggered, woke, receivedAt } = event
@@ -56,7 +56,7 @@ export function whyAtArrival(event: Event, catalog: CatalogView, woken: readonly
     if (isSameWorkflow({ name, app }, decided.notFor)) return [ownEnd(name, app)]
     if (suspended)
       return [{ workflow: name, app, outcome: 'suspended', sentence: 'The namespace was suspended.' } as const]
-    // One that was left out is not known to have had no trigger.
+    // If reasons were left out, a workflow without an entry may still have had a trigger.
     return left === undefined ? [noTrigger(name, app)] : []
   })
   const workflows = [...verdicts, ...others].sort(byWorkflow)
@@ -108,7 +108,7 @@ export function whyNow(
   }
 }
 
-/** Workflows of today's catalog with a trigger for the name, without those that have a verdict. */
+/** Workflows of today's catalog with a trigger for the name, except those with a verdict. */
 function notConsidered({ name }: Event, catalog: CatalogView, verdicts: readonly EventVerdict[]): Workflow[] {
   const known = new Set(verdicts.map(({ workflow, app }) => `${workflow}\n${app}`))
   return catalog.triggeredBy(name).filter(workflow => !known.has(`${workflow.name}\n${workflow.app}`))
@@ -226,9 +226,9 @@ interface Answered {
   catalog: CatalogView
   workflows: readonly EventVerdict[]
   woke: number
-  /** The number of runs that wait, or waited, for the name, if not all of them are woken. */
+  /** The number of runs that wait, or waited, for the name, if the event does not wake all of them. */
   waited: number | undefined
-  /** Workflows whose reasons were not kept with the event. */
+  /** Number of workflows whose reasons were not stored with the event. */
   left: number | undefined
   isNow: boolean
 }

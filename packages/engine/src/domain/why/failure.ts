@@ -1,4 +1,4 @@
-// The failure of a run, as its explanation shows it.
+// The failure of a run in the words of its explanation.
 
 import type { LastFailure, Run } from '../model/run.ts'
 
@@ -13,6 +13,6 @@ export function failureText({ message, code, stepName }: NonNullable<Run['error'
   return `${message}${code === undefined ? '' : ` (${code}${at})`}`
 }
 
-/** Names all attempts or tries that were made: `the only attempt`, `the 3 attempts`. */
+/** Names all attempts or tries: `the only attempt`, `the 3 attempts`. */
 export const spentText = (count: number, noun: 'attempt' | 'try') =>
   count === 1 ? `the only ${noun}` : `the ${count} ${noun === 'try' ? 'tries' : 'attempts'}`

@@ -1,6 +1,6 @@
 // The sentence about a run that a concurrency limit or a throttle holds, for `run-why.ts`.
 
-/** Says what holds the run, until when, and whether an operator has set the limit. */
+/** States what holds the run, until when, and whether an operator has set the limit. */
 export function limitSentence(
   { limitOfOperator: limit }: { limitOfOperator?: number | undefined },
   what: string,

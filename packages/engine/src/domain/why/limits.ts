@@ -8,17 +8,17 @@ import type { ConcurrencyScope } from '../model/flow-control.ts'
 import type { Run } from '../model/run.ts'
 import type { Workflow } from '../model/workflow.ts'
 
-/** Runs that are counted at most, of all limits together. */
+/** Maximum runs that are counted, over all limits. */
 export const LIMIT_RUNS_COUNTED_MAX = 10_000
-/** Ended runs of each status, the newest, that are looked at for the rate at which slots become free. */
+/** Maximum ended runs of each status, the newest, from which the rate of freed slots is computed. */
 export const LIMIT_ENDS_COUNTED_MAX = 2000
-/** The time in which ends are looked at. */
+/** The time span of these ends. */
 export const RELEASE_WINDOW_MS = 600_000
 const MINUTE_MS = 60_000
-/** Holders of a limit that are named. */
+/** Maximum holders of a limit that are named. */
 const HOLDERS_MAX = 10
 
-/** A run with what its limits are read from. */
+/** The fields of a run from which its limits are read. */
 export type LimitedRun = Pick<
   Run,
   'namespace' | 'id' | 'app' | 'workflow' | 'status' | 'holds' | 'startedAt' | 'leaseOwner' | 'leasedWithoutSlots'
@@ -46,13 +46,13 @@ export interface SlotEnds {
   oldestAt?: number
 }
 
-/** Everything that limits are made of. */
+/** All data from which limits are made. */
 export interface LimitRows {
   holders: LimitedRun[]
   forSlots: HeldRuns[]
   forStarts: HeldRuns[]
   ends: SlotEnds[]
-  /** More runs wait than were counted. */
+  /** Whether more runs wait than were counted. */
   isPart: { forSlots: boolean; forStarts: boolean }
 }
 
@@ -71,9 +71,9 @@ export interface ConcurrencyLimitNow extends Limit {
   hold?: 'run'
   held: number
   waiting: number
-  /** At least so many wait: not all were counted. */
+  /** Not all waiting runs were counted: the number is a lower bound. */
   isPart: boolean
-  /** Runs with a slot that ended, in a minute. */
+  /** How many runs with a slot end in a minute. */
   releasedPerMin: number
   holders: LimitedRun[]
 }
@@ -128,7 +128,7 @@ export function limitsOf(
   return [...slots.values(), ...throttles].sort((a, b) => waitingFor(b) - waitingFor(a) || heldOf(b) - heldOf(a))
 }
 
-/** To two digits behind the point. */
+/** Rounded to two decimals. */
 function releasedPerMin(slotId: string, ends: readonly SlotEnds[], now: number): number {
   let perMin = 0
   for (const { bySlot, oldestAt } of ends) {

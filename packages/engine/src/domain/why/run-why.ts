@@ -1,5 +1,5 @@
 // Why a run is in its status, as fields for programs and as one sentence for people (docs/flow-control.md#why-does-it-wait).
-// The sentence is written here only; the command, the console and the test kit print it. services/run/why gathers the facts.
+// The sentence is written only here; the command, the console and the test kit print it. services/run/why gathers the facts.
 
 import { elapsedText, type RunExplanation } from '@perdure/protocol'
 import { chainWarning } from '../holds/generations.ts'
@@ -24,26 +24,26 @@ const CHILDREN_SHOWN_MAX = 20
 
 export interface Facts {
   run: Run
-  /** When the run got its status. */
+  /** Since when the run has its status. */
   since: number
-  /** The open ones, and the failed one for which the run is paused. */
+  /** The open steps, and the failed step that is the reason for the pause. */
   steps: readonly Step[]
   /** The runs that hold the slot which the run waits for. */
   blockedBy?: readonly { runId: string; since: number }[]
   /**
    * Number of runners that may take the run: those of its app, or its pin, that serve its workflow. Connect runners are live or
-   * disconnected. `without`: the other runners of the app, or the pin, if they do not serve the workflow.
+   * disconnected. `without`: other runners of the app, or the pin, that do not serve the workflow.
    */
   runners: { live: number; stale: number; disconnected: number; without: number }
-  /** The newest pass that failed on one of them, as far as this engine knows. */
+  /** The newest failed pass on one of these runners, if this engine knows of one. */
   lastFailure?: { runnerId: string; at: number; message: string } | undefined
-  /** The last generation of a chain. */
+  /** The maximum generation in a chain of runs. */
   generationsMax: number
-  /** Tries of a pass of the run. */
+  /** Maximum tries of a pass of the run. */
   triesMax: number
   /** The pass of the run that this engine has under way. */
   pass?: PassSent | undefined
-  /** The newest step of that pass which its runner reported as running. */
+  /** The newest step of that pass that its runner reported as running. */
   runningStep?: string | undefined
   /** Whether the next pass waits for room on a runner, as far as this engine knows. */
   isInRunnerQueue?: boolean
@@ -51,19 +51,19 @@ export interface Facts {
   bytesWithoutMemory?: number | undefined
   /** Number of held runs before this one, if a limit holds it. */
   position?: number | undefined
-  /** The limit that holds the run, if an operator has set it. */
+  /** The limit that holds the run, if it was set by an operator. */
   limitOfOperator?: number | undefined
-  /** The newest event that came since the wait began, and whose comparison with its expression failed. */
+  /** The newest event since the beginning of the wait that could not be compared with the wait's expression. */
   waitFault?: WaitFault | undefined
   /** The step that settled last, if the run is parked and has gained no step since. */
   settledLast?: string | undefined
-  /** Whether this engine begins nothing until it is released. */
+  /** Whether this engine is held and begins nothing. */
   isEngineHeld?: boolean
   /** The turns that the run waits for. */
   turns?: TurnPoolNow | undefined
   /** The circle of waits that the run is in. */
   circle?: WaitCircle | undefined
-  /** The run that the event of this run was delivered to, and that ended without it. */
+  /** The run that this run's event was delivered to, and that ended without taking it. */
   deliveredTo?: string | undefined
   /** Runs that steps of the run started and do not wait for. */
   started?: readonly { stepName: string; runId: string; status: RunStatus }[]
@@ -71,7 +71,7 @@ export interface Facts {
   childStatuses: ReadonlyMap<string, RunStatus>
 }
 
-/** The answer for every status and every reason to wait. Undefined members are left out when it is serialised. */
+/** Returns the explanation for every status and every reason to wait. Undefined members are left out when it is serialised. */
 export function runWhy(facts: Facts): RunExplanation {
   const { run, since, pass, position, blockedBy = [], started = [] } = facts
   const { live, stale, disconnected, without } = facts.runners
@@ -107,7 +107,7 @@ export function runWhy(facts: Facts): RunExplanation {
     position,
     blockedBy: blockedBy.length === 0 ? undefined : blockedBy.map(presentHolder),
     openSteps: open.length === 0 ? undefined : open.length,
-    // Zeros are left out where most runs have them.
+    // Zeros are left out, since most runs have them.
     runners: isTerminal(run.status)
       ? undefined
       : { live, stale, disconnected: disconnected || undefined, without: without || undefined },
@@ -144,7 +144,7 @@ function missingOf({ run, runners }: Facts): RunExplanation['missing'] {
   return isMissing ? { app, workflow, ...(runner === undefined ? {} : { runner }) } : undefined
 }
 
-/** When the run goes on by itself; for a paused run, when its next timer is settled. */
+/** When the run continues by itself; for a paused run, when its next timer is settled. */
 function wakeAt(run: Run, open: readonly Step[]): number | undefined {
   if (isTerminal(run.status) || run.status === 'running') return undefined
   if (run.status !== 'paused') return run.waitingFor?.until
@@ -154,7 +154,7 @@ function wakeAt(run: Run, open: readonly Step[]): number | undefined {
 /** When a run in a throttle's start queue may start. Only known for the first run, which is woken for the next start. */
 function nextStartAt({ run, position, limitOfOperator }: Facts): number | undefined {
   if (limitOfOperator === 0) return undefined
-  // Other keys may have earlier turns than the first run of a fairness key.
+  // With a fairness key, other keys may have earlier turns than the first run of this key.
   if (position === undefined || run.holds?.fairness) return run.waitingFor?.until
   return position === 0 ? firstStartAt(run) : undefined
 }
@@ -253,7 +253,7 @@ function queuedSentence(facts: Facts): string {
   }
 }
 
-/** The run that keeps the only place of the slot. */
+/** The run that keeps the slot, if it is the only holder. */
 function holderText({ run, blockedBy = [] }: Facts): string {
   const slot = run.holds?.slots?.find(({ id }) => id === run.waitsForSlot)
   const [holder, ...others] = blockedBy
@@ -283,7 +283,7 @@ function lastFailureText({ lastFailure }: Facts): string {
   return ` Runner "${runnerId}" at ${timestamp(at)}: ${message.replace(/\.$/, '')}.`
 }
 
-/** Says what the run lacks: a runner that serves its workflow, or one that can be reached. */
+/** States what the run lacks: a runner that serves its workflow, or one that can be reached. */
 function heldSentence({ run, runners }: Facts): string {
   const { live, stale, disconnected, without } = runners
   const whose = run.runner === undefined ? `app "${run.app}"` : `its pin "${run.runner}" of app "${run.app}"`
@@ -298,7 +298,7 @@ function heldSentence({ run, runners }: Facts): string {
   return `No runner of app "${run.app}" has workflow "${run.workflow}": ${registered}.`
 }
 
-/** Runners that serve the workflow may lack the feature. */
+/** The case of runners that serve the workflow but may lack the feature. */
 function noCleanupRunner({ app, workflow, runner, cleanupOf }: Run): string {
   const none =
     runner === undefined
@@ -347,7 +347,7 @@ function waitingSentence(waiting: WaitingFor | undefined, facts: Facts, open: re
   }
 }
 
-/** Parallel steps and races look alike here, and so does a handler that awaits something else than steps. */
+/** Parallel steps and races look the same here, and so does a handler that awaits something other than steps. */
 function settledText({ settledLast }: Facts): string {
   if (settledLast === undefined) return ''
   return ` The handler has called no step since step "${settledLast}" ended: it awaits an open step or, after a race, something outside steps. In the second case, if its process has ended or was frozen, the run continues only when an open step settles. Put I/O into a step.`
@@ -360,7 +360,7 @@ export function settledLast(open: readonly Step[], settled: readonly Step[]): St
   return newest !== undefined && open.every(({ seq }) => seq < (newest as Step).seq) ? newest : undefined
 }
 
-/** The workflow of a child that no runner has registered, and when the step fails for it. */
+/** The workflow of a child that no runner has registered, and when the step fails for that reason. */
 function childText({ stepName }: WaitingFor, open: readonly Step[]): string {
   const childStart = open.find(({ name }) => name === stepName)?.childStart
   if (!childStart) return 'the workflow of its child.'

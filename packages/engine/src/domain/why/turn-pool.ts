@@ -4,30 +4,30 @@
 import { durationText } from '@perdure/protocol'
 import { timestamp } from '../text/timestamp.ts'
 
-/** Steps that are counted at most. */
+/** Maximum steps that are counted. */
 export const TURNS_COUNTED_MAX = 10_000
 
 /** The turns of one limit and key. */
 export interface TurnPoolNow {
   app: string
   name: string
-  /** '' without a key. */
+  /** '' if the limit has no key. */
   key: string
   /** The registered limit; absent if no runner registers it any more. */
   registered?: { limit: number; periodMs: number }
-  /** Turns that count at present. */
+  /** Turns that count now. */
   taken: number
-  /** Steps that wait, one more than are counted at most. */
+  /** Number of waiting steps; the maximum count plus one stands for more. */
   waiting: number
-  /** When the step asked that waits longest. */
+  /** When the step that has waited longest requested its turn. */
   oldestAt?: number
   /** When the next turn is free, if that is known. */
   nextAt?: number
-  /** Number of steps before the one that was asked for, while it waits. */
+  /** Number of steps before the step of the query, while that step waits. */
   ahead?: number
 }
 
-/** Says what the step waits for, for the sentence about its run. */
+/** The part of the sentence about a run that states what its step waits for. */
 export function turnText({ key = '', name }: { name?: string; key?: string }, pool: TurnPoolNow | undefined): string {
   const limit = `its turn at the limit "${name}"${key === '' ? '' : ` for key "${key}"`}`
   if (!pool) return limit

@@ -1,18 +1,18 @@
-// An event that came and did not wake a run, because its wait could not be compared with it. For `run-why.ts`.
+// An event that did not wake a run, because the comparison with the run's wait failed. For `run-why.ts`.
 
 import { cutText } from '@perdure/protocol'
 
-/** An event that a wait could not be compared with. */
+/** An event that could not be compared with a wait. */
 export interface WaitFault {
   eventId: string
   expression: string
   error: string
 }
 
-/** More of an expression is not shown. */
+/** Maximum length of an expression that is shown. */
 const EXPRESSION_CHARS_MAX = 200
 
-/** Says why an event that came did not wake the run. */
+/** States why an event that came did not wake the run. */
 export function faultText(waitFault: WaitFault | undefined): string {
   if (!waitFault) return ''
   const { eventId, expression, error } = waitFault
