@@ -1,5 +1,5 @@
-// The costs of the functions and operators of CEL, as work (meter.ts), by the sizes of what they read and write. The
-// figures are the worst that was measured on Node 20, so an evaluation takes its time at most.
+// The costs of the functions and operators of CEL, as work (meter.ts), by the sizes of the values that they read and write. The
+// figures are the worst measured on Node 20, so an evaluation takes at most its time.
 
 import { charge } from './meter.ts'
 import { MATCHED_CHARS_MAX } from './pattern.ts'
@@ -8,23 +8,23 @@ import { MATCHED_CHARS_MAX } from './pattern.ts'
 const KEY_COST = 30
 const CHAR_COST = 0.1
 const ELEMENT_COST = 5
-/** An element of a list that is joined. */
+/** An element of a joined list. */
 const JOINED_COST = 40
 /** Maximum number of parts of a split. */
 const PARTS_MAX = 1000
 /** Maximum length of a text that becomes a duration: parsing takes the cube of its length. */
 const DURATION_CHARS_MAX = 64
-/** A time in a zone: the formatter of the zone is made anew for each call. */
+/** A time in a zone: each call makes a new formatter for the zone. */
 const ZONED_COST = 15_000
 const ZONE_CHARS_MAX = 64
 
 const TIME_PARTS = 'Date DayOfMonth DayOfWeek DayOfYear FullYear Hours Milliseconds Minutes Month Seconds'.split(' ')
 
 type Values = readonly unknown[]
-/** Charges a call with these arguments, the receiver first. May compute the result; undefined leaves that to the library. */
+/** Charges a call with these arguments, the receiver first. May compute the result; if it returns undefined, the library does. */
 type Cost = (...args: never[]) => unknown
 
-/** Each function of the environment. A function without an entry is refused when an expression is compiled. */
+/** Each function of the environment. An expression that calls a function without an entry is refused at compilation. */
 export const FUNCTION_COSTS: Readonly<Record<string, Cost>> = {
   startsWith: (_: unknown, start: unknown) => chargeTexts(CHAR_COST, start),
   endsWith: (_: unknown, end: unknown) => chargeTexts(CHAR_COST, end),
@@ -69,7 +69,7 @@ function chargeTexts(costPerChar: number, ...texts: Values): undefined {
   for (const text of texts) charge(lengthOf(text) * costPerChar)
 }
 
-/** A search meets a text once; with a long text sought, up to half of that text at each character. */
+/** Charges a search: it reads a text once, and for a long sought text compares up to half of that at each character. */
 function chargeSearch(text: unknown, sought: unknown): undefined {
   const [length, soughtLength] = [lengthOf(text), lengthOf(sought)]
   charge(length * (soughtLength > 200 ? soughtLength * CHAR_COST : soughtLength > 1 ? 0.9 : CHAR_COST))
@@ -91,7 +91,7 @@ function chargeJoin(list: unknown, separator: unknown): undefined {
   for (const text of list) charge(lengthOf(text) * 4 * CHAR_COST)
 }
 
-/** The size of a text in characters, which the library counts one by one. */
+/** The size of a text in characters, which the library counts one at a time. */
 function sizeOf(value: unknown): bigint | undefined {
   if (typeof value === 'string') {
     charge(value.length * 0.6)
@@ -148,7 +148,7 @@ function chargeMembership(sought: unknown, within: unknown): void {
   for (const element of within) if (isEqualSoFar(sought, element)) return
 }
 
-/** Charges a comparison as far as the library makes it: up to the first difference. */
+/** Charges a comparison up to the first difference, where the library also stops. */
 function isEqualSoFar(left: unknown, right: unknown): boolean {
   charge(ELEMENT_COST)
   if (typeof left === 'string') {
@@ -180,7 +180,7 @@ function memberOf(object: object, key: unknown): unknown {
   return object instanceof Map ? object.get(key) : (object as Record<string, unknown>)[key as string]
 }
 
-/** Number of keys of large objects, which are counted once: counting takes as long as enumerating. */
+/** Number of keys of large objects. They are counted once, since counting takes as long as enumerating. */
 const keyCounts = new WeakMap<object, number>()
 const COUNTED_KEYS_MIN = 100
 
@@ -207,7 +207,7 @@ export function lengthOf(value: unknown): number {
   return ArrayBuffer.isView(value) ? value.byteLength : 0
 }
 
-/** About the digits of a whole number, of which an event may bring a thousand. */
+/** Approximate number of digits of a whole number; an event may contain a thousand. */
 function decimalDigits(value: bigint): number {
   return -(2n ** 63n) <= value && value < 2n ** 63n ? 20 : 1000
 }

@@ -27,7 +27,7 @@ const ARITHMETIC = {
   '/': (a: number, b: number) => a / b,
   '%': (a: number, b: number) => a % b,
 }
-/** The same for whole operands of which one would lose digits as a double. */
+/** The same for whole operands if one of them would lose digits as a double. */
 const EXACT: Partial<Record<string, (a: bigint, b: bigint) => bigint>> = {
   '+': (a, b) => a + b,
   '-': (a, b) => a - b,

@@ -1,6 +1,6 @@
-// A decision may evaluate thousands of expressions. It is made within a share of the work that one turn of the event loop may
-// take: when the share is used up, the decision ends and is made again in a later turn, where every evaluation
-// of before has its result already. Called by services/commit/turns, which waits for the turn, and by matching.ts.
+// A decision may evaluate thousands of expressions, within a share of the work of one turn of the event loop. When the share is
+// used up, the decision ends and is made again in a later turn, where every earlier evaluation already has its result. Called
+// by services/commit/turns, which waits for the turn, and by matching.ts.
 
 import type { JsonText } from '../text/json-text.ts'
 import { jsonValue } from './json-value.ts'
@@ -8,29 +8,29 @@ import { addWork, workDone } from './meter.ts'
 
 /** The work of all evaluations in one turn of the event loop: a few milliseconds. */
 export const TURN_COST = 500_000
-/** The cost of an evaluation besides its work. */
+/** The cost of an evaluation in addition to its work. */
 const EVALUATION_COST = 300
 /** The cost of parsing, per character. */
 const PARSED_CHAR_COST = 2
-/** Maximum length of the texts that are kept parsed for later turns. */
+/** Maximum length of the texts whose parsed values are kept for later turns. */
 const PARSED_CHARS_MAX = 4 * 1024 * 1024
 
 /** Ends a decision whose turn is over. */
 export class TurnOver extends Error {}
 
-/** One instance for all: nobody reads its stack. */
+/** A single instance: nobody reads its stack. */
 const TURN_OVER = new TurnOver('the decision continues in a later turn of the event loop')
 
 export type Evaluated<T> = { ok: true; value: T } | { ok: false; error: string }
 
-/** An event as an expression reads it; the data as the text that it came as. */
+/** An event as an expression reads it; the data is the text in which it came. */
 export interface ReadEvent {
   id?: string | undefined
   name: string
   data?: JsonText | undefined
 }
 
-/** One evaluation: the expression, its use, and the events that it reads. */
+/** One evaluation: the expression, its purpose, and the events that it reads. */
 interface Evaluation {
   source: string
   use: string
@@ -41,7 +41,7 @@ interface Evaluation {
 let turnFrom = 0
 let underWay: Evaluations | undefined
 
-/** Begins a turn of the event loop: its share is whole again. */
+/** Begins a turn of the event loop, with a full share. */
 export function beginTurn(): void {
   turnFrom = workDone()
 }
@@ -51,17 +51,17 @@ export function hasWorkedInTurn(): boolean {
   return workDone() !== turnFrom
 }
 
-/** The evaluations of one decision, in their order. A decision that is made again asks for the same ones. */
+/** The evaluations of one decision, in their order. A decision that is made again requests the same ones. */
 export class Evaluations {
   readonly #done: (Evaluation & { result: Evaluated<unknown> })[] = []
-  /** Made for the first event that is parsed: most decisions evaluate nothing. */
+  /** Created for the first event that is parsed: most decisions evaluate nothing. */
   #parsed: Map<JsonText, unknown> | undefined
   #parsedChars = 0
   #at = 0
-  /** Whether the decision must still make progress in this turn, however much of the share others have used. */
+  /** Whether the decision must still make progress in this turn, even if others have used up the share. */
   #isOwed = false
 
-  /** Makes the decision, unless its turn is over before. `isOwed`: it evaluates one expression at least. */
+  /** Makes the decision, unless its turn ends first. `isOwed`: it evaluates at least one expression. */
   decide<T>(decision: () => T, { isOwed }: { isOwed: boolean }): T | TurnOver {
     const outer = underWay
     underWay = this
@@ -92,7 +92,7 @@ export class Evaluations {
     this.takeTurn()
     addWork(EVALUATION_COST)
     const result = evaluate()
-    // The decision reads other rows than before: the evaluations from here on are others.
+    // The decision reads other rows than before, so the evaluations differ from here on.
     this.#done.length = this.#at++
     this.#done.push({ ...evaluation, result })
     return result
@@ -109,17 +109,17 @@ export class Evaluations {
   }
 }
 
-/** Evaluates, or answers the result that the decision under way has already. */
+/** Evaluates, or returns the result that the decision under way already has. */
 export function evaluateOnce<T>(evaluation: Evaluation, evaluate: () => Evaluated<T>): Evaluated<T> {
   return underWay ? underWay.evaluate(evaluation, evaluate) : evaluate()
 }
 
-/** The value of a JSON text, once for the decision under way. */
+/** The value of a JSON text, parsed once for the decision under way. */
 export function parsedOnce(text: JsonText): unknown {
   return underWay ? underWay.parse(text) : parse(text)
 }
 
-/** To be called before an expression is compiled. Throws TURN_OVER when the turn of the decision under way is over. */
+/** Must be called before an expression is compiled. Throws TURN_OVER when the turn of the decision under way is over. */
 export function takeTurn(): void {
   underWay?.takeTurn()
 }

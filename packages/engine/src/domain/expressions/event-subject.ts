@@ -1,4 +1,4 @@
-// The event that expressions and matches are about. Called by everything that evaluates one.
+// The event that expressions and matches refer to. Used by all code that evaluates one.
 
 import { parsedOnce, type ReadEvent } from './evaluations.ts'
 import type { Subject } from './expression.ts'

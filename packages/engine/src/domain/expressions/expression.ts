@@ -19,13 +19,15 @@ export interface Subject {
   data?: unknown
 }
 
-/** The variables of an expression: the event, and in a wait, as `async`, the event that arrived. */
+/** The variables of an expression: the event, and in a wait also `async`, the event that arrived. */
 export interface Scope {
   event: Subject
   async?: Subject
 }
 
-/** Says why an expression does not compile, and where: `position` counts characters from 0. The hint is how CEL writes it. */
+/**
+ * States why an expression does not compile, and where: `position` counts characters from 0. The hint shows how CEL writes it.
+ */
 export class ExpressionError extends Error {
   override name = 'ExpressionError'
   readonly position: number
@@ -59,7 +61,7 @@ type Compiled = ReturnType<typeof EVENT_ENVIRONMENT.parse>
 export class Expression {
   readonly source: string
   readonly #run: Compiled
-  /** About the memory it takes while it is kept compiled, in bytes. */
+  /** Approximate memory of the compiled expression, in bytes. */
   readonly bytes: number
 
   /** Throws ExpressionError. `inWait` allows the variable `async`. */
@@ -74,7 +76,7 @@ export class Expression {
     const nodes = Math.min(Math.max(1, shape.nodes), NODES_MAX)
     this.bytes = nodes * NODE_BYTES + shape.patterns * (AUTOMATON_BYTES_MAX + PATTERN_BYTES)
     checkType(this.#run, source, { purpose, inWait })
-    // The check has refused what is no function, so this one is unknown to the engine only.
+    // The type check has refused names that are no functions, so only the engine does not know this function.
     if (shape.unpriced) throw new ExpressionError(`calls ${shape.unpriced.name}, which has no cost`, shape.unpriced.at)
     for (const meter of shape.metered) meter()
   }
@@ -86,7 +88,7 @@ export class Expression {
     return { ok: false, error: `the condition evaluates to ${nameOf(result.value)}, not a bool` }
   }
 
-  /** The key as a text: a string as it is, any other scalar as JSON writes it; null for null. */
+  /** The key as a text: a string unchanged, any other scalar as JSON; null for null. */
   key(scope: Scope, meter = new Meter()): Evaluated<string | null> {
     const result = this.#evaluate(scope, meter)
     if (!result.ok) return result
@@ -96,7 +98,7 @@ export class Expression {
     return { ok: false, error: `the key evaluates to ${nameOf(value)}, not a string, number, bool or null` }
   }
 
-  /** A string, a number or a boolean; null for null. An integer beyond the safe ones is its text. */
+  /** A string, a number or a boolean; null for null. An integer beyond the safe range becomes a text. */
   attribute(scope: Scope, meter = new Meter()): Evaluated<string | number | boolean | null> {
     const result = this.#evaluate(scope, meter)
     if (!result.ok) return result
@@ -120,7 +122,7 @@ export class Expression {
     try {
       const value: unknown = metered(meter, () => {
         const result: unknown = this.#run(scope)
-        // A long key is digested.
+        // A long key is replaced by its digest.
         if (typeof result === 'string') charge(result.length)
         return result
       })
@@ -131,12 +133,12 @@ export class Expression {
   }
 }
 
-/** Errors that end with types or with what is wrong, not with a value. */
+/** Errors that end with types or with the problem, not with a value. */
 const NAMES_TYPES = /^no such overload|type error|index out of bounds/i
 
 /**
- * The reason without the value that some errors end with: reasons are stored beside events, and stay when a payload is erased.
- * A name that the expression contains is no value.
+ * The reason without the value that some errors end with: reasons are stored with events, and stay when a payload is erased. A
+ * name in the expression is no value.
  */
 function withoutValue(reason: string, source: string): string {
   const at = reason.indexOf(': ')
@@ -160,9 +162,9 @@ function notCompiled(error: unknown, source: string, inWait: boolean): Expressio
 interface Shape {
   nodes: number
   patterns: number
-  /** Makes the nodes charge their work, once their types are checked. */
+  /** Functions that make the nodes charge their work, to be called once the types are checked. */
   metered: (() => void)[]
-  /** The first function that has no cost, by which the evaluation could not be bounded. */
+  /** The first function without a cost: with it, the evaluation could not be bounded. */
   unpriced?: { name: string; at: number }
 }
 
@@ -195,7 +197,7 @@ function readTree(node: unknown, shape: Shape, nesting: number): void {
   }
 }
 
-/** The compiled pattern of a literal. Its author sees an error at registration, and not in the log later. */
+/** The compiled pattern of a literal. Its author sees an error at registration, instead of later in the log. */
 function patternOf(call: unknown[]): Pattern | undefined {
   const [argument] = (call.at(-1) ?? []) as Node[]
   if (argument?.op !== 'value' || typeof argument.args !== 'string') return undefined
@@ -234,7 +236,7 @@ function nameOf(value: unknown): string {
   return value === null ? 'null' : typeof value === 'object' ? 'a map' : `a ${typeof value}`
 }
 
-/** Says why the expression does not compile; undefined if it does. */
+/** States why the expression does not compile; undefined if it compiles. */
 export function expressionFault(...of: Parameters<typeof compiled>): string | undefined {
   try {
     compiled(...of)
@@ -248,7 +250,7 @@ export function expressionFault(...of: Parameters<typeof compiled>): string | un
 /** Memory of a node, and of a compiled pattern without its automaton. */
 const NODE_BYTES = 600
 const PATTERN_BYTES = 64 * 1024
-/** Beyond this memory, the expressions that were compiled first are dropped: filters of waits may contain data of their run. */
+/** Beyond this memory, the oldest compiled expressions are dropped: filters of waits may contain data of their run. */
 let cacheBytesMax = 128 * 1024 * 1024
 
 /** The cost of compiling an expression. */
@@ -257,17 +259,17 @@ const COMPILE_COST = 50_000
 const cache = new Map<string, Expression>()
 let cachedBytes = 0
 
-/** Replaces how much memory the expressions that are kept compiled may take: 128 MiB, unless the heap is small. */
+/** Replaces the maximum memory of the compiled expressions that are kept: 128 MiB, unless the heap is small. */
 export function boundCompiledExpressions(bytesMax: number): void {
   cacheBytesMax = bytesMax
 }
 
-/** The expressions that are kept compiled, and about the memory that they take. */
+/** Number and approximate memory of the compiled expressions that are kept. */
 export function compiledExpressions(): { count: number; bytes: number } {
   return { count: cache.size, bytes: cachedBytes }
 }
 
-/** The compiled expression. Throws ExpressionError; registered expressions have been checked to compile. */
+/** The compiled expression. Throws ExpressionError; registered expressions were checked to compile. */
 export function compiled(source: string, purpose: Purpose, options: { inWait?: boolean } = {}): Expression {
   const key = `${purpose}${options.inWait ? '*' : ' '}${source}`
   let expression = cache.get(key)

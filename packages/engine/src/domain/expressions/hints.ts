@@ -37,8 +37,8 @@ const FORMS: readonly (readonly [form: RegExp, hint: string])[] = [
 ]
 
 /**
- * Says how CEL writes what an expression that does not compile probably means; undefined without an idea. `reason` is the
- * compiler's. `inWait` says that the expression has the variable `async` too.
+ * Suggests how CEL writes what an expression that does not compile probably means; undefined if there is no suggestion.
+ * `reason` is the compiler's. `inWait`: the expression also has the variable `async`.
  */
 export function hintFor(source: string, reason: string, { inWait = false } = {}): string | undefined {
   const code = withoutTexts(source)
@@ -53,7 +53,7 @@ export function hintFor(source: string, reason: string, { inWait = false } = {})
   return inWait ? `did you mean event.${member} or async.${member}?` : `did you mean event.${member}?`
 }
 
-/** Finds members that no event has, as in `event.customerId`, and lengths as JavaScript reads them: a sentence for each. */
+/** Finds members that no event has, as in `event.customerId`, and lengths in the style of JavaScript: a sentence for each. */
 export function doubtfulReads(source: string): string[] {
   const code = withoutTexts(source)
   const reads = [...code.matchAll(/(?<![\w.])(event|async)\.(\w+)(\.\w+)*/g)]
@@ -68,7 +68,7 @@ export function doubtfulReads(source: string): string[] {
   return [...new Set(doubts)]
 }
 
-/** The source with every text in quotes blanked, so that words in texts are not taken for code. */
+/** The source with all quoted texts blanked, so that words in texts are not taken for code. */
 function withoutTexts(source: string): string {
   return source.replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g, text => `"${' '.repeat(Math.max(0, text.length - 2))}"`)
 }

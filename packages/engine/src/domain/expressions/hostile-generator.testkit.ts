@@ -1,5 +1,5 @@
-// Generates hostile expressions and their events from a seed: loops within loops over text functions, patterns that explode,
-// and texts of 16 KB to 1 MB. Shared by the tests and by the benchmark that measures how long each may take.
+// Generates hostile expressions and their events from a seed: nested loops over text functions, patterns that explode, and
+// texts of 16 KB to 1 MB. Shared by the tests and by the benchmark that measures how long each may take.
 
 type Random = () => number
 
@@ -8,7 +8,7 @@ export interface Hostile {
   data: Record<string, unknown>
 }
 
-/** The same for the same seed. */
+/** Returns the same for the same seed. */
 export function generateHostile(seed: number, count: number): Hostile[] {
   const random = randomOf(seed)
   const events = Array.from({ length: EVENTS }, () => eventData(random))
@@ -28,7 +28,7 @@ function oneOf<T>(random: Random, choices: readonly T[]): T {
 }
 
 const KB = 1024
-/** Different events among the generated. */
+/** Number of different events among the generated ones. */
 const EVENTS = 25
 const ALPHABETS = ['a', 'ab', 'abcdefghij ,;', 'жщ', 'aж😀', '😀', 'ŉß', '0123456789']
 
@@ -38,7 +38,7 @@ function text(random: Random, length: number): string {
   return part.repeat(Math.ceil(length / part.length)).slice(0, length)
 }
 
-/** Patterns that a backtracking matcher takes for ever on, or that compile to large programs. */
+/** Patterns that make a backtracking matcher run for ever, or that compile to large programs. */
 const PATTERNS = [
   '(a+)+$', '(a|aa)+$', '([ab]*a){10}[cd]', '[ab]*a[ab]{12}[cd]', '(?:a?){50}[ab]{50}', '(.*)(.*)(.*)(.*)[^a]$', '(x+x+)+y',
   '(\\pL|\\pN){1,20}[xy]$', '(?i)[\\pL\\pM]{1,9}[xy]', '((a{10}){10}){10}', '\\pL{1000}', '.{1,100}', '^(?:[ab]{1,20}){9}c',
@@ -61,7 +61,7 @@ function eventData(random: Random): Record<string, unknown> {
   }
 }
 
-/** A text: of the event, of the loop, or made of both. */
+/** A text: from the event, from the loop, or from both. */
 function textOf(random: Random, variable: string | undefined): string {
   const own = variable === undefined ? [] : [variable, variable, `string(${variable})`]
   const source = oneOf(random, [...own, 'event.data.text', 'event.data.other', 'event.data.list[0]'])

@@ -1,4 +1,4 @@
-// Expressions that try to run for long: some must not compile, the others must be stopped while they read a large event.
+// Expressions that try to run for a long time: some must not compile, the others must be stopped while they read a large event.
 // Shared by the tests and by the benchmark that measures how long each may take.
 
 const list = (n: number) => `[${Array.from({ length: n }, (_, i) => i).join(',')}]`

@@ -1,13 +1,14 @@
-// Parses a JSON text for expressions. The value is that of JSON.parse, with two exceptions: whole numbers that a double
-// cannot hold keep their digits, and members with the name of a built-in property (`constructor`) stay ordinary members.
+// Parses a JSON text for expressions. The value is the same as that of JSON.parse, with two exceptions: whole numbers that a
+// double cannot represent keep their digits, and members with the name of a built-in property (`constructor`) stay ordinary
+// members.
 
 import { endOfString, endOfToken, type JsonText, skipSpace, unquoted } from '../text/json-text.ts'
 
-/** Most digits of a whole number that expressions compute with. */
+/** Maximum digits of a whole number with which expressions compute. */
 const INT_DIGITS_MAX = 1000
 
 const MANY_DIGITS = /\d{16}/
-/** A whole number of 16 digits and more, or what looks like one inside a string. */
+/** A whole number of 16 digits or more, or a text that looks like one inside a string. */
 const LARGE_INT = /(?:^|[[:,\s])-?[1-9]\d{15,}(?![\d.eE"])/
 /** Names that the evaluator reads from every object, so a member of that name would confuse it. Also as JSON escapes. */
 const OBJECT_MEMBERS = /constructor|__proto__|\\u00[567]/
@@ -81,17 +82,17 @@ class Reader {
     if (token === 'null') return null
     const value = Number(token)
     if (Number.isSafeInteger(value) || !/^-?\d+$/.test(token)) return value
-    // Arithmetic with millions of digits would take seconds. As a text, the number still differs from every other one.
+    // Arithmetic with millions of digits would take seconds. As a text, the number still differs from every other number.
     return token.length > INT_DIGITS_MAX ? token : BigInt(token)
   }
 
-  /** The next character that is not space. */
+  /** The next character that is not whitespace. */
   #peek(): string | undefined {
     this.#at = skipSpace(this.#text, this.#at)
     return this.#text[this.#at]
   }
 
-  /** Skips the sign, if it comes next, and the space after it. */
+  /** Skips the sign, if it comes next, and the whitespace after it. */
   #skip(sign: string): void {
     if (this.#peek() === sign) this.#at++
     this.#peek()

@@ -1,5 +1,5 @@
-// `match` of waits, `cancelOn` and triggers (docs/events.md#match): values at paths that must be equal. A key of a wait with a match
-// finds it among all waits for its event name: digests of its paths and of the values that they must have.
+// `match` of waits, `cancelOn` and triggers (docs/events.md#match): values at paths that must be equal. A wait with a match is
+// found by a key among all waits for its event name: digests of its paths and of the values that they must have.
 
 import { hash } from 'node:crypto'
 import type { EventMatch, MatchValues } from '@perdure/protocol'
@@ -9,9 +9,9 @@ import { EventSubject } from './event-subject.ts'
 
 /** Length of a digest in a key. */
 export const MATCH_DIGEST_CHARS = 22
-/** Follows every key with the same paths, in the order of bytes: a digest has letters, digits, - and _. */
+/** Comes after every key with the same paths, in byte order: a digest has letters, digits, - and _. */
 export const AFTER_MATCH_KEYS = '~'
-/** Stands for the values of a wait whose paths its own event lacks: no event has it. */
+/** Stands for the values of a wait whose paths its own event lacks: no event has this value. */
 const NO_VALUES = '!'
 
 /** The paths of a match, each once, in order. */
@@ -21,12 +21,12 @@ export function pathsOf(match: EventMatch): MatchPaths {
   return [...new Set(paths)].sort()
 }
 
-/** The digest that the keys of all matches with these paths begin with. */
+/** The digest with which the keys of all matches with these paths begin. */
 export function pathsDigest(paths: MatchPaths): string {
   return digestOf(paths.join('\n'))
 }
 
-/** The key that the event finds waits with these paths by; undefined if it lacks one of them: then no such wait is for it. */
+/** The event's key for waits with these paths; undefined if the event lacks one of the paths: then no such wait is for it. */
 export function eventMatchKey(paths: MatchPaths, event: EventSubject): string | undefined {
   const values = valuesAt(paths, event)
   return values && pathsDigest(paths) + digestOf(values.join('\n'))
@@ -57,7 +57,10 @@ function expectedOf(match: EventMatch, paths: MatchPaths, trigger: EventSubject)
   return paths.map(path => textOf((match as MatchValues)[path]) as string)
 }
 
-/** The values at the paths as texts, which differ where values or their types do; undefined if one is missing or no scalar. */
+/**
+ * The values at the paths as texts, which differ if the values or their types differ; undefined if a value is missing or no
+ * scalar.
+ */
 function valuesAt(paths: MatchPaths, { subject }: EventSubject): string[] | undefined {
   const texts: string[] = []
   for (const path of paths) {

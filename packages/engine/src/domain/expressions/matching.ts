@@ -1,5 +1,5 @@
-// Evaluates expressions over events: a trigger by its name and filter (docs/events.md#triggers), the condition of a wait or
-// of `cancelOn` by both the run's own event and the one that arrived, and the key of a policy.
+// Evaluates expressions over events: a trigger by its name and filter (docs/events.md#triggers), the condition of a wait or of
+// `cancelOn` over both the run's own event and the arrived one, and the key of a policy.
 
 import type { UnmetTrigger, WaitCondition, Watcher } from '../model/event.ts'
 import type { Trigger, Workflow } from '../model/workflow.ts'
@@ -14,8 +14,8 @@ import { hasValues, isMatched } from './match.ts'
 export type DroppingPolicy = 'idempotency' | 'rateLimit' | 'singleton' | 'debounce'
 
 /**
- * An expression that could not be evaluated. Such a filter does not match. Such a key of a policy is '', unless the fault
- * names the policy: then the policy does not apply to the event.
+ * An expression that could not be evaluated. A filter with this fault does not match. The key of a policy becomes '', unless
+ * the fault names the policy: then the policy does not apply to the event.
  */
 export interface FilterFault {
   /** The owner of the expression: a workflow (a trigger, a policy) or a run (a wait; without a step, `cancelOn`). */
@@ -25,10 +25,13 @@ export interface FilterFault {
   policy?: DroppingPolicy
 }
 
-/** Takes every fault that a decision meets. Services write them to the log. */
+/** Receives every fault of a decision. Services write these to the log. */
 export type Report = (fault: FilterFault) => void
 
-/** Whether the name of an event trigger matches an event's name. A cron trigger matches none, and `*` no event of the engine. */
+/**
+ * Whether the name of an event trigger matches an event's name. A cron trigger matches no event, and `*` no event of the
+ * engine.
+ */
 export function matchesEvent(trigger: Trigger, eventName: string): boolean {
   const { event } = trigger
   if (event === undefined || (isEngineEvent(eventName) && !isEngineEvent(event))) return false
@@ -37,7 +40,7 @@ export function matchesEvent(trigger: Trigger, eventName: string): boolean {
 
 /**
  * The first trigger for the event's name whose filter the event does not pass; undefined if the event passes one. The workflow
- * has such a trigger. Reports each filter that cannot be evaluated.
+ * must have such a trigger. Reports each filter that cannot be evaluated.
  */
 export function unmetTrigger(workflow: Workflow, subject: EventSubject, report: Report): UnmetTrigger | undefined {
   let first: UnmetTrigger | undefined
@@ -53,7 +56,7 @@ export function unmetTrigger(workflow: Workflow, subject: EventSubject, report: 
   return first
 }
 
-/** The condition of the trigger that the event does not meet: the match, which costs less, before the filter. */
+/** The condition of the trigger that the event does not meet. The match is checked before the filter, since it costs less. */
 export function unmetBy({ event = '', if: filter, match }: Trigger, subject: EventSubject): UnmetTrigger | undefined {
   if (match !== undefined && !hasValues(match, subject)) return { event, unmet: match }
   if (filter === undefined) return undefined
@@ -62,7 +65,7 @@ export function unmetBy({ event = '', if: filter, match }: Trigger, subject: Eve
   return met.value ? undefined : { event, unmet: filter }
 }
 
-/** Whether a run's wait or `cancelOn` takes the event that arrived. Reports a filter that cannot be evaluated. */
+/** Whether a run's wait or `cancelOn` accepts the arrived event. Reports a filter that cannot be evaluated. */
 export function isAwaited(
   { runId, stepIndex, condition }: Watcher & { stepIndex?: number },
   arrived: EventSubject,
@@ -76,7 +79,7 @@ export function isAwaited(
   return false
 }
 
-/** Whether the condition of a wait, or of `cancelOn`, holds for the event that arrived. Only its filter may fail to be evaluated. */
+/** Whether the condition of a wait, or of `cancelOn`, holds for the arrived event. Only the filter may fail to be evaluated. */
 export function evaluateWaitCondition(
   { filter, match, trigger }: WaitCondition,
   arrived: EventSubject,
@@ -86,7 +89,7 @@ export function evaluateWaitCondition(
   return filter === undefined ? { ok: true, value: true } : evaluateCondition(filter, own, arrived)
 }
 
-/** Whether the condition holds. With the event that arrived, it may use `async`. */
+/** Whether the condition holds. If there is an arrived event, the condition may use `async`. */
 function evaluateCondition(source: string, event: EventSubject, arrived?: EventSubject): Evaluated<boolean> {
   const inWait = arrived !== undefined
   return evaluateOnce({ source, use: 'condition', event: event.event, async: arrived?.event }, () =>
@@ -116,7 +119,7 @@ function evaluateKey(source: string, event: EventSubject): Evaluated<string | nu
   )
 }
 
-/** The event and the workflow of a key, and the receiver of its fault. */
+/** The event and the workflow of a key, and the receiver of a fault. */
 export interface KeyContext {
   subject: EventSubject
   workflow: Workflow
@@ -124,8 +127,8 @@ export interface KeyContext {
 }
 
 /**
- * The key, of bounded length, of a policy that delays or collects events; '' without an expression. An expression that cannot be
- * evaluated is reported and gives '' too: all such events share one key, so no event escapes the policy.
+ * The key, of bounded length, of a policy that delays or collects events; '' without an expression. An expression that cannot
+ * be evaluated is reported and also gives '': all such events share one key, so no event escapes the policy.
  */
 export function keyOf(source: string | undefined, { subject, workflow, report }: KeyContext): string {
   if (source === undefined) return ''
@@ -137,8 +140,8 @@ export function keyOf(source: string | undefined, { subject, workflow, report }:
 
 /**
  * The key, of bounded length, of a policy that drops events; '' without an expression. Undefined when the expression cannot be
- * evaluated, or gives null, a list or a map, which is reported: then the policy does not apply to the event. Under a shared key,
- * one customer's event would be dropped for another's.
+ * evaluated, or gives null, a list or a map. This is reported, and then the policy does not apply to the event: under a shared
+ * key, one customer's event would be dropped because of another's.
  */
 export function dropKeyOf(
   policy: DroppingPolicy,

@@ -2,18 +2,18 @@
 // counted rather than timed, so the same input always gives the same result. Every cost is charged before the work is done.
 
 /**
- * Most work of one evaluation. A cost of 1 stands for ten nanoseconds of an ordinary machine at the worst, so the longest
- * evaluation holds the event loop for about ten milliseconds.
+ * Maximum work of one evaluation. A cost of 1 stands for at most ten nanoseconds on an ordinary machine, so the longest
+ * evaluation blocks the event loop for about ten milliseconds.
  */
 export const WORK_MAX = 1_000_000
 
-/** One instance for all: an evaluation may meet it in every turn of a loop, and a stack trace takes longer than the turn. */
+/** A single instance: an evaluation may throw it in every turn of a loop, and a stack trace takes longer than the turn. */
 const EXHAUSTED = new Error('the expression does too much work on this event')
 
 export class Meter {
   #left = WORK_MAX
 
-  /** Charges the work that comes next. Throws when the evaluation has none left. */
+  /** Charges the work that follows. Throws when the evaluation has none left. */
   charge(cost: number): void {
     this.#left -= cost
     if (this.#left < 0) throw EXHAUSTED
@@ -28,22 +28,22 @@ export class Meter {
 let current = new Meter()
 let done = 0
 
-/** The work of all evaluations so far, by which decisions let the event loop go on (evaluations.ts). */
+/** The work of all evaluations so far; from this, decisions know when to yield to the event loop (evaluations.ts). */
 export function workDone(): number {
   return done
 }
 
-/** Counts work that no evaluation is charged for: compiling it, and parsing what it reads. */
+/** Counts work that no evaluation is charged for: compiling expressions, and parsing their events. */
 export function addWork(cost: number): void {
   done += cost
 }
 
-/** Runs an evaluation, whose functions charge `meter`. */
+/** Runs an evaluation whose functions charge `meter`. */
 export function metered<T>(meter: Meter, evaluate: () => T): T {
   const outer = current
   const { stackTraceLimit } = Error
   current = meter
-  // An error in each turn of a loop costs five times as much with a stack trace, which nobody sees.
+  // Otherwise an error in each turn of a loop would cost five times as much, for a stack trace that nobody sees.
   Error.stackTraceLimit = 0
   try {
     return evaluate()

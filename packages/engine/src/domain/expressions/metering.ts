@@ -1,12 +1,12 @@
-// Makes evaluations charge their work (meter.ts). The library's evaluator runs every node of a tree, so it charges for each one;
-// calls, operators and comprehensions charge by the values that they read, after these are evaluated.
+// Makes evaluations charge their work (meter.ts). The library's evaluator runs every node of a tree, so it charges for each
+// node. Calls, operators and comprehensions charge by the values that they read, after these are evaluated.
 
 import type { Environment } from '@marcbachmann/cel-js'
 import { chargeKeys, chargeOperator, FUNCTION_COSTS, lengthOf } from './cost.ts'
 import { charge } from './meter.ts'
 import { eventPattern, matches, type Pattern } from './pattern.ts'
 
-/** A node of the library's tree, with what the library's own evaluation reads of it. */
+/** A node of the library's tree, with the parts that the library's evaluation reads. */
 export interface Node {
   op: string
   args: unknown
@@ -27,7 +27,7 @@ interface Evaluator {
   debugTypeDeep(value: unknown): unknown
 }
 
-/** The cost of a node, and what the calls and operators among them cost more; of an error, with its stack trace. */
+/** The cost of a node, and the additional cost of calls and operators; the cost of an error, with its stack trace. */
 const NODE_COST = 10
 const CALL_COST = 60
 const OPERATOR_COST = 40
@@ -51,7 +51,7 @@ export function meterEvaluator(environment: Environment): void {
       try {
         return evaluator.run(node, context)
       } catch (error) {
-        // Throws when no work is left: that ends the loop too.
+        // Throws when no work is left, which also ends the loop.
         charge(ERROR_COST)
         return error
       }
@@ -59,7 +59,7 @@ export function meterEvaluator(environment: Environment): void {
     evaluator.debugTypeDeep = value => {
       if (typeof value === 'object' && value !== null) {
         charge(TYPE_COST)
-        // The library reads the first member, and collects the keys of all for it.
+        // The library reads the first member, and collects all keys for that.
         chargeKeys(value)
       }
       return debugTypeDeep.call(evaluator, value)
@@ -69,7 +69,10 @@ export function meterEvaluator(environment: Environment): void {
   probe()
 }
 
-/** Makes a call charge. `pattern`: the compiled literal of `matches`. Its types are checked already, as in all functions below. */
+/**
+ * Makes a call charge. `pattern`: the compiled literal of `matches`. The types must be checked already, as in all functions
+ * below.
+ */
 export function meterCall(node: Node, name: string, pattern?: Pattern): void {
   const { handle } = node
   const cost = FUNCTION_COSTS[name] as ((...values: unknown[]) => unknown) | undefined
@@ -85,20 +88,20 @@ function matchWith(pattern: Pattern | undefined): (...values: unknown[]) => bool
     typeof text === 'string' && typeof source === 'string' ? matches(text, pattern ?? eventPattern(source)) : undefined
 }
 
-/** Makes an operator or the look-up of a member charge. Does nothing with other nodes. */
+/** Makes an operator or the look-up of a member charge. Does nothing for other nodes. */
 export function meterOperator(node: Node): void {
   const { op, handle } = node
   if (op !== '[]' && !BINARY_OPERATORS.has(op)) return
   node.handle = (left, right, ...rest) => {
     charge(OPERATOR_COST)
-    // The look-up of a member reads its name once; the other operators read through their operands.
+    // The look-up of a member reads its name once; the operands of the other operators charge their own reads.
     if (op === '[]') charge(lengthOf(right) / 10)
     else if (typeof left !== 'number' || typeof right !== 'number') chargeOperator(op, left, right)
     return handle(left, right, ...rest)
   }
 }
 
-/** Makes a comprehension charge for the keys of a map, which it collects. Its steps are nodes, and charged as such. */
+/** Makes a comprehension charge for the keys of a map, which it collects. Its steps are nodes and charge as such. */
 export function meterComprehension(node: Node): void {
   const { handle } = node
   node.handle = (over, ...rest) => {
@@ -108,7 +111,7 @@ export function meterComprehension(node: Node): void {
 }
 
 /**
- * Builds a map literal without Object.prototype: compared with a map of the event, it would otherwise have a `__proto__`.
+ * Builds a map literal without Object.prototype: otherwise it would have a `__proto__` in a comparison with a map of the event.
  * As in the standard implementation, a map has no `constructor`, which the evaluator would take for the map's type.
  */
 export function meterMap(node: Node): void {

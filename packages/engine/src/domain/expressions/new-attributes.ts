@@ -1,4 +1,4 @@
-// The attributes that a run is created with (docs/concepts.md#attributes): those that it was given, inherits, or has by the
+// The attributes with which a run is created (docs/concepts.md#attributes): given ones, inherited ones, and those from the
 // expressions of its workflow's registration. Called by run/create.
 
 import { ATTRIBUTE_VALUE_CHARS_MAX } from '@perdure/protocol'
@@ -10,7 +10,7 @@ import { evaluateAttribute, type Report } from './matching.ts'
 
 type NewRun = Pick<Run, 'trigger'> & Partial<Pick<Run, 'input' | 'attributes'>>
 
-/** The run with the attributes of its workflow's registration. Those that it was given count more. */
+/** The run with the attributes of its workflow's registration. Given attributes take precedence. */
 export function attributed<R extends NewRun>(run: R, workflow: Workflow | undefined, report: Report): R {
   const registered = workflow?.attributes && registeredAttributes(run, workflow, report)
   const attributes = registered ? mergedAttributes(registered, run.attributes) : run.attributes
@@ -27,7 +27,7 @@ export function inheritedAttributes({ attributes }: Run, workflow: Workflow | un
   return inherited.length === 0 ? undefined : Object.fromEntries(inherited)
 }
 
-/** An attribute without a usable value is left out, and all but null are reported. */
+/** Evaluates the registered attributes. One without a usable value is left out and reported, unless the value is null. */
 function registeredAttributes(run: NewRun, workflow: Workflow, report: Report): Attributes | undefined {
   const subject = new EventSubject({ ...run.trigger, data: run.input })
   const found: [string, string | number | boolean][] = []

@@ -1,5 +1,5 @@
-// Estimates the size of a pattern's program before it is compiled: a repetition copies what it repeats, so a short pattern
-// may compile to a program that fills the memory. Reads the pattern once, from start to end.
+// Estimates the size of a pattern's program before it is compiled: a repetition copies its content, so a short pattern may
+// compile to a program that fills the memory. Reads the pattern once, from start to end.
 
 /** A class of characters by property has hundreds of ranges. */
 const PROPERTY_SIZE = 20
@@ -7,7 +7,7 @@ const CLASS_MEMBER_SIZE = 0.125
 const REPETITION = /\{(\d+)(,(\d*))?\}/y
 const CHARACTER_ESCAPE = /x\{[^}]*\}|[pP]\{[^}]*\}|[pP]./y
 
-/** An upper bound of the instructions of the pattern's program, in which classes with many ranges count more. */
+/** An upper bound of the number of instructions of the pattern's program; classes with many ranges count more. */
 export function patternSize(pattern: string): number {
   const groups: number[] = []
   // Every program has a start, a match and an end.
@@ -65,7 +65,7 @@ function atomAt(pattern: string, at: number): { size: number; length: number } {
   let size = 1
   let end = at + 1
   if (pattern[end] === '^') end++
-  // A bracket that comes first is a member of the class.
+  // A bracket in the first place is a member of the class.
   if (pattern[end] === ']') end++
   while (end < pattern.length && pattern[end] !== ']') {
     if (pattern.startsWith('[:', end)) {

@@ -1,25 +1,25 @@
-// Compiles patterns and matches texts with them, in time linear in the text (docs/events.md#expressions). A pattern that is
-// written in an expression is compiled with it, and checked at registration; one that an event brings is bounded more tightly,
-// compiled at the expense of the evaluation, and not kept.
+// Compiles patterns and matches texts with them, in time linear in the text (docs/events.md#expressions). A pattern in an
+// expression is compiled with it, and checked at registration. A pattern from an event is bounded more tightly, compiled at the
+// expense of the evaluation, and not kept.
 
 import { RE2JS } from 're2js'
 import { charge, type Meter, meterUnderWay } from './meter.ts'
 import { patternSize } from './pattern-size.ts'
 
-/** Maximum size of the program of a pattern that is written in an expression. */
+/** Maximum size of the program of a pattern in an expression. */
 export const PATTERN_SIZE_MAX = 1000
 /** Maximum size of the program of any other pattern, and the maximum length of its text. */
 const EVENT_PATTERN_SIZE_MAX = 250
 export const EVENT_PATTERN_CHARS_MAX = 200
-/** Maximum length of a text that is matched. */
+/** Maximum length of a matched text. */
 export const MATCHED_CHARS_MAX = 16_384
 
 /** Memory of the automaton that a pattern builds while it matches; the library's default is 8 MiB. */
 export const AUTOMATON_BYTES_MAX = 64 * 1024
-/** The cost of a compilation: at least, and for each instruction. */
+/** The cost of a compilation: the minimum, and the cost of each instruction. */
 const COMPILATION_COST = 30_000
 const INSTRUCTION_COST = 500
-/** The cost of each character that meets an instruction, at the worst. */
+/** The maximum cost of one character and one instruction. */
 const MATCHED_CHAR_COST = 8
 
 export interface Pattern {
@@ -43,10 +43,10 @@ export function matches(text: string, pattern: Pattern): boolean {
   return pattern.test(text)
 }
 
-/** The last pattern of an event, for a loop that matches each element with the same one. */
+/** The last pattern from an event, for a loop that matches each element with the same pattern. */
 let last: { meter: Meter; source: string; pattern: Pattern } | undefined
 
-/** A pattern that is not written in the expression, compiled for the evaluation under way. */
+/** A pattern that is not in the expression, compiled for the evaluation under way. */
 export function eventPattern(source: string): Pattern {
   const meter = meterUnderWay()
   if (last?.meter === meter && last.source === source) return last.pattern
@@ -63,7 +63,7 @@ export function eventPattern(source: string): Pattern {
   return pattern
 }
 
-/** The parts of a compiled pattern by which its automaton is bounded: the library has no option for it. */
+/** The parts of a compiled pattern that bound its automaton: the library has no option for that. */
 interface Bounded {
   re2Input: { dfa: { memBudget: number; stateBudget: number } }
 }
@@ -73,7 +73,7 @@ function compile(source: string, size: number): Pattern {
   const { dfa } = (compiled as unknown as Bounded).re2Input
   dfa.memBudget = AUTOMATON_BYTES_MAX
   dfa.stateBudget = AUTOMATON_BYTES_MAX
-  // The estimate is an upper bound, also for the classes of many ranges.
+  // The estimate is an upper bound, even for classes with many ranges.
   return { size: Math.max(size, compiled.programSize()), test: text => compiled.test(text) }
 }
 

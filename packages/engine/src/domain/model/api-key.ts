@@ -6,7 +6,9 @@ import { hasForbiddenCharacters, isBlank } from '../text/name.ts'
 export { KEY_KINDS }
 export type KeyKind = (typeof KEY_KINDS)[number]
 
-/** Longest label and namespace name, in characters. Namespaces are part of every index of names (`bounded-key.ts`). */
+/**
+ * Maximum length of a label or a namespace name, in characters. Namespaces are part of every index of names (`bounded-key.ts`).
+ */
 const NAME_LENGTH_MAX = 128
 
 /** Describes the problem with a label or the name of a namespace; undefined if there is none. */
@@ -24,27 +26,27 @@ export interface ApiKey {
 }
 
 /**
- * An API key as stored: one that `keys create` made, the token of a console session, or a code that is exchanged for such a
- * token. The key itself is shown once, when it is created, and is not stored.
+ * A stored API key: made by `keys create`, or the token of a console session, or a code that is exchanged for such a token. The
+ * key itself is shown once, at its creation, and is not stored.
  */
 export interface StoredKey extends ApiKey {
   id: string
   /** `hashKey` of the key. */
   hash: string
   createdAt: number
-  /** The key is refused from this time on. */
+  /** The key is refused after this time. */
   revokedAt?: number
-  /** Sessions and codes: the hash of the key that opened it. It is refused as soon as that key is. */
+  /** Sessions and codes: the hash of the key that opened it. It is refused once that key is refused. */
   parentHash?: string
-  /** Refused from this time on. Sessions and codes always have one. */
+  /** It is refused after this time. Sessions and codes always have such a time. */
   expiresAt?: number
-  /** A code: it opens nothing but one session. */
+  /** It is a code: it only opens one session. */
   isCode?: boolean | undefined
-  /** The minute of the last request with the key, as far as it was written. */
+  /** The minute of the last request with the key, as it was last written. */
   lastUsedAt?: number
 }
 
-/** Whether people made the key, rather than a session. */
+/** Whether people made the key; false for sessions and codes. */
 export function isLasting({ parentHash }: StoredKey): boolean {
   return parentHash === undefined
 }
@@ -52,6 +54,6 @@ export function isLasting({ parentHash }: StoredKey): boolean {
 export interface Namespace {
   name: string
   createdAt: number
-  /** No new run starts in the namespace from this time on. */
+  /** After this time no new run starts in the namespace. */
   suspendedAt?: number
 }

@@ -1,5 +1,5 @@
-// The attributes of a run: facts by which runs are found (docs/concepts.md#attributes). Pure data and functions; the indexed form of an
-// attribute is its key and the text of its value, separated by a colon, which no key contains.
+// The attributes of a run: facts by which lists find runs (docs/concepts.md#attributes). Pure data and functions; the indexed
+// form of an attribute is its key and the text of its value, separated by a colon, which no key contains.
 
 import { ATTRIBUTES_MAX, type AttributeChanges, type Attributes } from '@perdure/protocol'
 
@@ -10,7 +10,9 @@ export function attributeTexts(attributes: Attributes = {}): string[] {
   return Object.entries(attributes).map(([key, value]) => `${key}:${value}`)
 }
 
-/** The attributes of every list, as far as there is room: those of later lists replace those of earlier ones, and stay first. */
+/**
+ * The attributes of all lists, up to the maximum: attributes of later lists replace those of earlier ones, and get room first.
+ */
 export function mergedAttributes(...lists: readonly (Attributes | undefined)[]): Attributes | undefined {
   const given = lists.filter(list => list !== undefined)
   if (given.length < 2) return given[0]
@@ -23,7 +25,7 @@ export function mergedAttributes(...lists: readonly (Attributes | undefined)[]):
   return Object.fromEntries(merged)
 }
 
-/** The attributes after the changes, of which null removes one. Undefined: nothing changes. */
+/** The attributes after the changes, where null removes one. Undefined: nothing changes. */
 export function changedAttributes(before: Attributes = {}, changes: AttributeChanges): Attributes | undefined {
   const after = new Map(Object.entries(before))
   let isChanged = false

@@ -1,5 +1,5 @@
 // A bulk action (docs/concepts.md#many-runs-at-once): one action on many runs, as a durable job. Its progress is a flow-control
-// row, which the timers lane claims slice by slice; the ids and the input that it was given, which never change, are another.
+// row, which the timers lane claims slice by slice. Its given ids and input, which never change, are another row.
 
 import { RUN_STATUSES } from '@perdure/protocol'
 import { splice } from '../text/json-splice.ts'
@@ -20,7 +20,7 @@ export interface BulkJob {
   namespace: string
   action: BulkAction
   status: 'running' | 'stopped' | 'done'
-  /** No cleanup runs follow those that the job cancels. */
+  /** No cleanup runs follow the runs that the job cancels. */
   skipsCleanup?: true
   /** Absent: the job has a list of ids. */
   filter?: RunFilter
@@ -30,16 +30,18 @@ export interface BulkJob {
   trace?: Traceparent
   createdAt: number
   finishedAt?: number
-  /** How far the job is: the last run of the list, or how many of the ids. */
+  /** The progress of the job: the last run of the list, or the number of ids. */
   after?: string
   at?: number
-  /** How many runs were found when it was made. Absent: that would have taken too long, or an earlier version made the job. */
+  /**
+   * How many runs were found at its creation. Absent: the count would have taken too long, or an earlier version made the job.
+   */
   found?: number
-  /** Once the job has ended; before, the results are counted. */
+  /** Present once the job has ended; before that, the results are counted. */
   counts?: BulkCounts
 }
 
-/** The runs of the job: those that it has reached, and until it is done those that were found at first and are not reached. */
+/** The runs of the job: those that it has reached, and until it is done also the found ones that it has not reached. */
 export function matchedOf({ status, found = 0 }: Pick<BulkJob, 'status' | 'found'>, counts: BulkCounts): number {
   const reached = counts.done + counts.skipped + counts.failed
   return status === 'done' ? reached : Math.max(found, reached)
@@ -48,7 +50,7 @@ export function matchedOf({ status, found = 0 }: Pick<BulkJob, 'status' | 'found
 /** The part of a request that never changes and may be large. */
 export interface BulkInput {
   ids?: readonly string[]
-  /** The workflows that the pattern of the filter stands for. */
+  /** The workflows that match the pattern of the filter. */
   workflows?: readonly string[]
   input?: JsonText
 }
@@ -67,12 +69,15 @@ export function bulkRowId(namespace: string, bulkId: string, policy: 'bulk' | 'b
   return flowRowId({ namespace, app: '', workflow: '', policy, key: bulkId })
 }
 
-/** The row of what the job was given. It goes when the job ends: an input is a payload, and the runs that have it can be erased. */
+/**
+ * The id of the row with the job's input. The row is deleted when the job ends: an input is a payload, and the runs with it can
+ * be erased.
+ */
 export function inputRowId({ namespace, id }: Pick<BulkJob, 'namespace' | 'id'>): string {
   return bulkRowId(namespace, id, 'bulkInput')
 }
 
-/** The job's row; with `availableAt`, the timers lane carries on with it then. */
+/** The job's row; with `availableAt`, the timers lane continues it at that time. */
 export function bulkRow(job: BulkJob, version: number, availableAt: number | undefined): FlowRow {
   const { id: key, namespace, ...state } = job
   return {
@@ -108,7 +113,7 @@ export function newBulkRows(job: BulkJob, { ids, workflows, input }: BulkInput):
   return [row, given]
 }
 
-/** Reads the row that `newBulkRows` stored beside the job's, the input to the letter. */
+/** Reads the row that `newBulkRows` stored in addition to the job's row, with exactly the given input. */
 export function bulkInput(row: Pick<FlowRow, 'state'> | undefined): BulkInput {
   if (!row) return {}
   const { ids, workflows } = JSON.parse(row.state) as { ids?: string[]; workflows?: string[] }
@@ -133,40 +138,40 @@ export function isEligible(action: BulkAction, { status, error }: Pick<Run, 'sta
   return action !== 'retry-failed-step' || error?.code === 'step_failed'
 }
 
-/** The action makes new runs, which a suspended namespace does not start. */
+/** Whether the action makes new runs; a suspended namespace starts none. */
 export function forks(action: BulkAction): boolean {
   return action === 'replay' || action === 'retry-failed-step'
 }
 
 /**
- * New runs are made in the order of the old ones. An action that ends or pauses runs begins with the newest, so that the room that
- * it frees is not taken by a run that it is about to end.
+ * New runs are made in the order of the old ones. An action that ends or pauses runs begins with the newest, so that a run that
+ * it is about to end does not take the room that it frees.
  */
 export function orderOf(action: BulkAction): 'asc' | 'desc' {
   return action === 'cancel' || action === 'pause' ? 'desc' : 'asc'
 }
 
-/** The filter as lists take it. */
+/** The filter in the form for lists. */
 export function runsFilter({ filter = {}, workflows }: { filter?: RunFilter } & BulkInput): RunFilter {
   if (!workflows) return filter
   const { workflow: _, ...others } = filter
   return { ...others, workflows }
 }
 
-/** The same, with the runs left out that were created after the job. */
+/** The same, without runs that were created after the job. */
 export function filterOf({ filter, createdAt }: Pick<BulkJob, 'filter' | 'createdAt'>, given: BulkInput): RunFilter {
   const until = Math.min(filter?.until ?? Number.MAX_SAFE_INTEGER, createdAt + 1)
   return runsFilter({ ...given, filter: { ...filter, until } })
 }
 
-/** The statuses of the filter whose runs the action applies to. */
+/** The statuses of the filter in which a run allows the action. */
 export function eligibleStatuses(action: BulkAction, { status }: Pick<RunFilter, 'status'>): readonly RunStatus[] {
   if (!status) return ELIGIBLE[action]
   const wanted = status.includes('running') ? [...status, 'waiting'] : status
   return ELIGIBLE[action].filter(each => wanted.includes(each))
 }
 
-/** Whether a run that the filter has found still has the status and waits for what the filter wants. */
+/** Whether a run that the filter has found still has the status and waits for the same kind of thing. */
 export function isStillMatched({ status, waitingFor }: RunFilter, run: Pick<Run, 'status' | 'waitingFor'>): boolean {
   if (waitingFor !== undefined && run.waitingFor?.kind !== waitingFor) return false
   return status === undefined || status.includes(run.status) || (run.status === 'waiting' && status.includes('running'))

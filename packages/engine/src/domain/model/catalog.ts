@@ -25,11 +25,11 @@ export interface CatalogView {
   runners(app: string): readonly Runner[]
   /** The limits that steps of the app share, by name. */
   stepLimits(app: string): ReadonlyMap<string, StepLimit>
-  /** Enabled endpoints that subscribe to the kind and take notices of the app. */
+  /** Enabled endpoints that subscribe to the kind and accept notices of the app. */
   subscribers(kind: NoticeKind, app: string): readonly Endpoint[]
-  /** Attempts a new webhook delivery gets. */
+  /** Number of attempts of a new webhook delivery. */
   readonly deliveryAttemptsMax: number
-  /** The last generation of a chain of runs that start each other. */
+  /** The maximum generation in a chain of runs that start each other. */
   readonly generationsMax: number
   /** How long a child waits for its workflow to be registered. */
   readonly childGraceMs: number

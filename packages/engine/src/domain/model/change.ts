@@ -19,13 +19,16 @@ import type { PassSent, Step, StepWoken } from './step.ts'
 import type { StreamChange } from './stream/stream-change.ts'
 import type { App, DeletedWorkflow, KeptDefinition, Runner, StepLimit, Workflow } from './workflow.ts'
 
-/** A run_status frame with a row of its own; of a failed pass, it names the pass. Creation, first start and end are read from the run's row instead. */
+/**
+ * A run_status frame that is stored as a row; for a failed pass, it names the pass. Creation, first start and end are read from
+ * the run's row instead.
+ */
 export interface RunStatusFrame extends Partial<PassSent> {
   seq: number
   ts: number
   status: RunStatus
   attempt: number
-  /** Why the run failed, or its last pass; bounded (view/timeline-frames). */
+  /** Why the run failed, or why its last pass failed; bounded (view/timeline-frames). */
   error?: RunError
 }
 
@@ -33,14 +36,14 @@ export type Change =
   /** A new run, queued or (leased in the same commit) running. */
   | { type: 'run.created'; run: Run }
   /**
-   * The run's mutable part after a decision, with the frames of its status moves, except first start and end. `started`:
-   * the run started here for the first time. `interrupts`: not its owner but somebody else ended the run, so the pass in
-   * flight can be aborted.
+   * The run's mutable part after a decision, with the frames of its status moves, except first start and end. `started`: the
+   * run started here for the first time. `interrupts`: somebody other than its owner ended the run, so the pass in flight can
+   * be aborted.
    */
   | { type: 'run.moved'; run: Run; frames: RunStatusFrame[]; started?: true; interrupts?: true }
-  /** The run that ends with this commit is kept until then, whatever the engine's retention is. */
+  /** The run that ends with this commit is kept until this time, whatever the engine's retention is. */
   | { type: 'run.kept'; runId: string; until: number }
-  /** The run's attributes after a decision that moves it too; those added and removed are in their indexed form. */
+  /** The run's attributes after a decision that also moves it; added and removed ones are in their indexed form. */
   | {
       type: 'run.attributed'
       namespace: string
@@ -49,7 +52,7 @@ export type Change =
       added: string[]
       removed: string[]
     }
-  /** A newer progress of the run. The rest of its row stays as it is. */
+  /** A newer progress of the run. The rest of its row does not change. */
   | { type: 'run.progressed'; run: Readonly<Run>; progress: RunProgress }
   /**
    * Requests that the next lease cancels the run, and makes the run available; no effect on a terminal run. `followsChain`: the
@@ -57,31 +60,34 @@ export type Change =
    */
   | { type: 'run.cancelRequested'; runId: string; at: number; followsChain?: true; skipsCleanup?: true }
   /**
-   * Steps wait for the end of the run from now on, or it has got its first signal or its first delivered event: its fence rises, so that
-   * its end sees the mark; no effect on a terminal run, nor on one that has an inbox of events already.
+   * Steps wait for the end of the run from now on, or it has got its first signal or its first delivered event. Its fence
+   * rises, so that its end sees the mark; no effect on a terminal run, nor on one that already has an inbox of events.
    */
   | { type: 'run.marked'; runId: string; mark: 'awaited' | 'signalled' | 'delivered' }
   /** Puts an event of the log into the inbox of a run, instead of starting another run with it. */
   | { type: 'event.delivered'; runId: string; eventId: string; sent: DeliveredWith }
   /**
-   * The run ends: the events that it was given, and the one that starts the next run, leave its inbox. The next run has the inbox, and
-   * looks back in the log to the first event that is left there.
+   * The run ends: the events that it was given, and the one that starts the next run, leave its inbox. The next run takes over
+   * the inbox, and looks back in the log to the first event that remains there.
    */
   | { type: 'inbox.left'; inbox: string; eventIds: readonly string[]; nextRunId?: string }
   /**
-   * The run ends, and its log says how many signals no step has taken. With `nextRunId` the run continues instead: these signals, and
-   * those of `eventIds`, are for that run from now on.
+   * The run ends, and its log states how many signals no step has taken. With `nextRunId` the run continues instead: these
+   * signals, and those of `eventIds`, are for that run from now on.
    */
   | { type: 'signals.left'; runId: string; at: number; seq: number; nextRunId?: string; eventIds?: readonly string[] }
   /** Stores the first answer to an update of the run. */
   | { type: 'update.answered'; namespace: string; runId: string; updateId: string; answer: UpdateAnswer }
-  /** The chain that began with the run has ended: every step that waits for it is due, and its run takes the end then. */
+  /**
+   * The chain that began with the run has ended: every step that waits for it is due, and when its run is leased, it reads the
+   * end.
+   */
   | { type: 'waits.due'; runId: string; at: number }
-  /** Adds to the sums of the budgets. Names that a budget has no row of are left out. */
+  /** Adds to the sums of the budgets. Names for which a budget has no row are left out. */
   | { type: 'budget.spent'; budgetIds: readonly string[]; sums: Sums }
   /** Sets limits of the budget; null removes one. No effect on a budget that is gone. */
   | { type: 'budget.limited'; budgetId: string; limits: Readonly<Record<string, number | null>> }
-  /** Makes every queued run of the app, or of these of its workflows, available that is held for lack of a runner. */
+  /** Makes every queued run available that is held for lack of a runner, in the whole app or in these workflows. */
   | { type: 'app.runnerArrived'; namespace: string; app: string; at: number; workflows?: readonly string[] }
   /**
    * A run released its slots. For each slot, the first run that is held for it (highest priority, then oldest) becomes
@@ -89,24 +95,24 @@ export type Change =
    */
   | { type: 'slots.freed'; slotIds: string[]; at: number }
   /**
-   * The first `count` runs in the throttle's start queue become available by `at`: those of the highest priority, then the oldest, or
-   * with `byTurn` those of the keys whose turns are next.
+   * The first `count` runs in the throttle's start queue become available at `at`: the runs of the highest priority, then the
+   * oldest, or with `byTurn` the runs of the keys with the next turns.
    */
   | { type: 'startQueue.woken'; id: string; count: number; at: number; byTurn?: true }
   /** A new step. `at` is when it reached its status; absent: when it started. */
   | { type: 'step.recorded'; step: Step; at?: number }
-  /** A known step that was unsettled, after the change. `isLate`: the end of the run had cancelled it. */
+  /** A step that was unsettled, after the change. `isLate`: the end of the run had cancelled it. */
   | { type: 'step.moved'; step: Step; at?: number; isLate?: true }
   | StepWoken
   | StreamChange
   | DocumentChange
   | { type: 'log.written'; line: LogLine }
   | { type: 'event.recorded'; event: Event }
-  /** Claims (app, dedupeId) until `expiresAt`. `app` is '' for broadcasts; webhooks use a scope of their own. */
+  /** Claims (app, dedupeId) until `expiresAt`. `app` is '' for broadcasts; webhooks use a separate scope. */
   | { type: 'dedupe.claimed'; namespace: string; app: string; dedupeId: string; expiresAt: number; eventId?: string }
   | { type: 'delivery.created'; delivery: Delivery }
   | { type: 'delivery.moved'; delivery: Delivery }
-  /** `counted`: the post as the series of its endpoint counts it, if it does. */
+  /** `counted`: the post in the series of its endpoint, if it counts. */
   | { type: 'delivery.attempted'; attempt: DeliveryAttempt; counted?: CountedPost | undefined }
   /** Inserts the app if it is new. */
   | { type: 'app.seen'; app: App }
@@ -115,9 +121,9 @@ export type Change =
   /** Removes a runner that is gone. Its workflows stay registered. */
   | { type: 'runner.forgotten'; namespace: string; app: string; runnerId: string }
   | { type: 'workflow.registered'; workflow: Workflow }
-  /** The workflow's history of definitions gets `now`, and `before` if it lacks it. */
+  /** Adds `now` to the workflow's history of definitions, and `before` if the history lacks it. */
   | { type: 'definition.changed'; now: KeptDefinition; before?: KeptDefinition }
-  /** The workflow starts nothing until it is resumed: then the runs that wait become available at `at`. */
+  /** The workflow starts nothing until it is resumed. After a resume, the waiting runs become available at `at`. */
   | { type: 'workflow.paused'; namespace: string; app: string; name: string; pausedAt: number }
   | { type: 'workflow.resumed'; namespace: string; app: string; name: string; at: number }
   /** The concurrency limits of the workflow changed: its runs that wait for a slot become available at `at`. */
@@ -128,7 +134,7 @@ export type Change =
   | { type: 'workflow.limitsSet'; namespace: string; app: string; name: string; limits?: OperatorLimits }
   /** No runner registers the workflow any more. If it is paused, it is paused again once one does. */
   | { type: 'workflow.dropped'; namespace: string; app: string; name: string }
-  /** A person deletes the workflow: its definition goes with its schedules, open buffers and claimed idempotency keys. */
+  /** A person deletes the workflow: its definition is removed with its schedules, open buffers and claimed idempotency keys. */
   | { type: 'workflow.deleted'; namespace: string; app: string; name: string }
   | { type: 'app.deleted'; namespace: string; app: string }
   /** Replaces the list of deleted workflows that the runner claims. A registration keeps it. */
@@ -144,26 +150,26 @@ export type Change =
   | { type: 'endpoint.deleted'; namespace: string; id: string }
   | { type: 'receiver.saved'; receiver: Receiver }
   | { type: 'receiver.deleted'; namespace: string; id: string }
-  /** From now on every stored secret is sealed; false: an engine without a key stores them as they are. */
+  /** From now on every stored secret is sealed; false: an engine without a key stores secrets as they are. */
   | { type: 'secrets.sealed'; isSealed: boolean }
   /** A new or changed flow-control row. */
   | { type: 'flow.saved'; row: FlowRow }
-  /** `isScheduled`: the row keeps an event that arrives later, which lists find by its terms. */
+  /** `isScheduled`: the row has an event that arrives later, which lists find by its terms. */
   | { type: 'flow.deleted'; id: string; isScheduled?: true }
-  /** A step waits for its turn from now on, as the last of its pool. */
+  /** A step waits for its turn from now on, in the last place of its pool. */
   | { type: 'turn.asked'; pool: TurnPool; runId: string; stepIndex: number; at: number }
   /**
-   * The turn of the step was used: its callback started at `startedAt` at the latest, and the turn counts for a period from then. No effect
-   * if a start is stored.
+   * The turn of the step was used: its callback started at `startedAt` at the latest, and the turn counts for a period from
+   * that time. No effect if a start is stored.
    */
   | { type: 'turn.started'; runId: string; stepIndex: number; startedAt: number }
-  /** The step waits no longer for its turn, or gives it back unused. */
+  /** The step no longer waits for its turn, or gives the turn back unused. */
   | { type: 'turn.left'; runId: string; stepIndex: number }
-  /** A paused run gives its turns back and gets none: its steps keep their places. Or it goes on. */
+  /** A paused run gives its turns back and gets none, but its steps keep their places. Or the run continues. */
   | { type: 'turns.held'; runId: string; isHeld: boolean }
-  /** The first steps of the pool get the turns that are free, and their runs are due. The pool is due when the next turn is free. */
+  /** The first steps of the pool get the free turns, and their runs are due. The pool is due when the next turn is free. */
   | { type: 'turns.granted'; poolId: string; at: number }
-  /** The limits of the app that are new or changed, and the names of those that no runner registers any more. */
+  /** The new or changed limits of the app, and the names of the limits that no runner registers any more. */
   | {
       type: 'limits.registered'
       namespace: string
@@ -177,14 +183,14 @@ export type Change =
   /** Ends a key at a time; one that has ended keeps its time. */
   | { type: 'key.revoked'; namespace: string; id: string; at: number }
   /**
-   * Removes an ended run with all rows of its own, for good. Its events lose their data unless another run has it, which a run of
-   * such an event has, and a fork or the source of this run.
+   * Removes an ended run with all rows that belong to it, for good. Its events lose their data unless another run has it, for
+   * example a run of the same event, a fork, or the source of this run.
    */
   | {
       type: 'run.erased'
       namespace: string
       runId: string
-      /** Its own budget, which goes with the last run of its chain. */
+      /** The budget that began with the run, which is removed with the last run of its chain. */
       budgetId?: string | undefined
       eventIds: readonly string[]
       at: number
@@ -226,7 +232,7 @@ const CHANGES_CATALOG = {
   'delivery.created': false,
   'delivery.moved': false,
   'delivery.attempted': false,
-  // Every registration sees its app; what is news comes with the runner.
+  // Every registration writes `app.seen`; a new app always comes with a change of its runner.
   'stream.written': false,
   'stream.merged': false,
   'app.seen': false,
@@ -274,7 +280,10 @@ type CatalogChangeType = keyof {
 /** The changes that make every engine on the store read the catalog again, heartbeats included. */
 export type CatalogChange = Extract<Change, { type: CatalogChangeType }>
 
-/** A fact that a unit was decided on. If it no longer holds at commit, the store writes nothing and throws StaleError. */
+/**
+ * A fact that the decision on a unit relied on. If it is no longer true at commit, the store writes nothing and throws
+ * StaleError.
+ */
 export type Guard =
   /** The run exists with this fence. */
   | { type: 'run'; runId: string; fence: number }
@@ -294,20 +303,20 @@ export type Guard =
   | { type: 'live'; namespace: string; app: string; workflow: string; key: string; runIds: readonly string[] }
   /** Exactly these runs with the singleton key have not ended, whether or not a cancel is requested. */
   | { type: 'unended'; namespace: string; app: string; workflow: string; key: string; runIds: readonly string[] }
-  /** No event was put into the inbox behind that position of the log. */
+  /** No event was put into the inbox after that position of the log. */
   | { type: 'inbox'; inbox: string; after: number }
   /** The inbox of the run has room for an event. */
   | { type: 'inboxRoom'; runId: string }
-  /** The same of the key with which runs were started directly. */
+  /** The same for the key with which runs were started directly. */
   | { type: 'started'; namespace: string; app: string; workflow: string; key: string; runIds: readonly string[] }
   /**
-   * No live run watches for the event name at a position after `after`. `matchKey`: counts only the watches with that key, or with
-   * null those without a match.
+   * No live run watches for the event name at a position after `after`. `matchKey`: counts only the watches with that key;
+   * null: only those without a match.
    */
   | { type: 'watchers'; namespace: string; eventName: string; after: number; matchKey?: string | null }
   /** No receiver of any namespace has the slug. */
   | { type: 'slug'; slug: string }
-  /** Exactly these steps wait for the event name in the namespace (order does not matter). `matchKey` as of `watchers`. */
+  /** Exactly these steps wait for the event name in the namespace (order does not matter). `matchKey`: as for `watchers`. */
   | {
       type: 'waiters'
       namespace: string
@@ -315,14 +324,14 @@ export type Guard =
       waiters: readonly Pick<Waiter, 'runId' | 'stepIndex'>[]
       matchKey?: string | null
     }
-  /** The waits, or the watches, for the event name with a match have exactly these lists of paths, by their digests. */
+  /** The waits, or the watches, with a match for the event name have exactly these lists of paths, by their digests. */
   | { type: 'waitPaths'; namespace: string; eventName: string; digests: readonly string[] }
   | { type: 'watchPaths'; namespace: string; eventName: string; digests: readonly string[] }
-  /** No event of that name is in the log behind position `after`; `run`: behind the run's own position in it. */
+  /** No event of that name is in the log after position `after`; `run`: after the run's own position in it. */
   | { type: 'events'; namespace: string; eventName: string; runId: string; after: number | 'run' }
-  /** The dedupe id is unclaimed, or its claim ended at or before `now`. `assumed`: a decision on a run assumed so. */
+  /** The dedupe id is unclaimed, or its claim ended at or before `now`. `assumed`: a decision on a run assumed this. */
   | { type: 'dedupe'; namespace: string; app: string; dedupeId: string; now: number; assumed?: true }
-  /** No run of the namespace was started with this id of a caller's. */
+  /** No run of the namespace was started with this id of a caller. */
   | { type: 'givenId'; namespace: string; givenId: string }
   /** The event started no run of the workflow. */
   | { type: 'unstarted'; eventId: string; app: string; workflow: string }
@@ -338,7 +347,7 @@ export type Guard =
   | { type: 'registered'; namespace: string; app: string; workflow: string }
   /** No run of the workflow, or of any workflow of the app, is in flight. */
   | { type: 'idle'; namespace: string; app: string; workflow?: string }
-  /** The namespace has at most so many of these. */
+  /** The namespace has at most `most` of these. */
   | { type: Counted; namespace: string; most: number }
   | DocumentGuard
 

@@ -1,4 +1,4 @@
-// The result of a decision about one run: the unit to commit, and the state that the run's owner applies afterwards.
+// The result of a decision about one run: the unit to commit, and the state that the run's owner applies after the commit.
 
 import type { Unit } from './change.ts'
 import type { InboxRead } from './event.ts'
@@ -28,7 +28,7 @@ export type Question =
   | { type: 'newest'; namespace: string; runId: string }
   /** The lines of the budgets. */
   | { type: 'budgets'; ids: readonly string[] }
-  /** The inbox of the run, without the events that it was given. The answer is kept with the state. */
+  /** The inbox of the run, without the events that it was given. The answer is stored in the state. */
   | { type: 'inbox'; state: { inbox?: InboxRead | undefined }; id: string; given: ReadonlySet<string> }
   /** A token from the limiter for the arrival `of`. */
   | { type: 'take'; of: string; quota: { key: string; limit: number; periodMs: number; now: number } }

@@ -1,5 +1,5 @@
 // The webhook delivery: a durable POST to a receiver outside the engine, with an append-only log of its attempts
-// (docs/webhooks.md#deliveries). Pure data; webhook/delivery-attempt decides what follows an attempt.
+// (docs/webhooks.md#deliveries). Pure data; webhook/delivery-attempt decides the consequences of an attempt.
 
 import type { WebhookDelivery, DeliveryAttempt as WireAttempt } from '@perdure/protocol'
 import { boundedKey } from '../text/bounded-key.ts'
@@ -21,11 +21,11 @@ export interface Delivery {
   id: string
   app: string
   endpointId?: string
-  /** Target of the latest attempt, or of the first. An endpoint's delivery follows changes of the endpoint's URL. */
+  /** Target of the latest attempt, or of the first one. A delivery to an endpoint follows changes of the endpoint's URL. */
   url: string
   eventKind: DeliveryKind
   sourceRunId?: string
-  /** The `traceparent` that its POSTs continue; absent: the one derived from the source run's id. */
+  /** The `traceparent` that its POSTs continue; absent: one that is derived from the source run's id. */
   trace?: string
   payload?: JsonText
   status: DeliveryStatus
@@ -35,7 +35,7 @@ export interface Delivery {
   nextAttemptAt?: number
   createdAt: number
   updatedAt: number
-  /** Version, schedule and lease, as on a run. */
+  /** Version, schedule and lease, as in a run. */
   fence: number
   availableAt?: number
   leaseOwner?: string
@@ -51,8 +51,8 @@ export function newDelivery(
 }
 
 /**
- * The key of the delivery's destination: its endpoint, or the server of a custom send. A slow destination delays only its
- * own deliveries.
+ * The key of the delivery's destination: its endpoint, or the server of a custom send. A slow destination delays only its own
+ * deliveries.
  */
 export function destinationOf({ endpointId, url }: Pick<Delivery, 'endpointId' | 'url'>): string {
   return endpointId ?? boundedKey(URL.canParse(url) ? new URL(url).origin : url)
@@ -63,7 +63,7 @@ export interface DeliveryAttempt extends Omit<WireAttempt, 'createdAt'> {
   createdAt: number
 }
 
-/** A post to an endpoint as the roll-ups count it (webhook/attempt-tally). */
+/** A post to an endpoint, in the form that the roll-ups count (webhook/attempt-tally). */
 export interface CountedPost {
   namespace: string
   endpointId: string

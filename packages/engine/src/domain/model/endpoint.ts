@@ -13,10 +13,10 @@ export type SealedSecret = string
 /** How long a replaced secret still counts after a rotation (docs/webhooks.md#secrets). */
 export const SECRET_OVERLAP_MS = 24 * 3_600_000
 
-/** Most old secrets that count at once: each adds a signature to every delivery. */
+/** Maximum old secrets that count at once: each adds a signature to every delivery. */
 export const OLD_SECRETS_MAX = 4
 
-/** Shortest key: fewer bytes could be guessed. */
+/** Minimum length of a key: fewer bytes could be guessed. */
 export const SECRET_BYTES_MIN = 16
 
 /** A secret that a rotation replaced. */
@@ -42,16 +42,16 @@ export interface Versioned extends Secrets {
   version: number
 }
 
-/** An endpoint with an `app` takes notices of that app only. */
+/** An endpoint with an `app` accepts notices of that app only. */
 export type Endpoint = Versioned & Omit<WebhookEndpoint, 'scheme' | 'oldSecretsUntil' | 'createdAt' | 'updatedAt'>
 
-/** Whether the endpoint takes notices of that kind from that app. */
+/** Whether the endpoint accepts notices of that kind from that app. */
 export function isSubscribed(endpoint: Endpoint, kind: NoticeKind, app: string): boolean {
   const { enabled, eventKinds, app: only } = endpoint
   return enabled && eventKinds.includes(kind) && (only === undefined || only === app)
 }
 
-/** The endpoint disabled after it answered 410. Enabling it again removes the reason. */
+/** The endpoint, disabled after it answered 410. Enabling it again removes the reason. */
 export function disabledAsGone(endpoint: Endpoint, now: number): Endpoint {
   const disabledReason = 'the endpoint answered 410 Gone'
   return { ...endpoint, enabled: false, disabledReason, updatedAt: now, version: endpoint.version + 1 }

@@ -1,12 +1,13 @@
-// The catalogue of errors (docs/errors.md). Domain and services throw these; only http/response/problem knows their HTTP statuses.
+// The catalogue of errors (docs/errors.md). Domain and services throw these; only http/response/problem knows their HTTP
+// statuses.
 
 import type { ApiErrorCode } from '@perdure/protocol'
 import type { Guard } from './change.ts'
 
-/** Groups errors by what the caller can do: correct the input, get permission, look elsewhere, decide anew, wait. */
+/** Groups errors by what the caller can do: correct the input, get permission, look elsewhere, decide again, wait. */
 export type Refusal = 'invalid' | 'forbidden' | 'notFound' | 'conflict' | 'overloaded'
 
-/** Every code an error body can carry, with the refusal it belongs to. `docs/errors.md` lists the same. */
+/** Every code that an error body can have, with its kind of refusal. `docs/errors.md` lists the same. */
 export const ERROR_CODES = {
   invalid_request: 'invalid',
   invalid_json: 'invalid',
@@ -39,7 +40,7 @@ export const ERROR_CODES = {
 
 export type ErrorCode = ApiErrorCode
 
-/** An error a caller may see: a code of the catalogue, a sentence, and machine-readable details. */
+/** An error that a caller may see: a code of the catalogue, a sentence, and machine-readable details. */
 export class EngineError extends Error {
   override name = 'EngineError'
   readonly code: ErrorCode
@@ -52,17 +53,17 @@ export class EngineError extends Error {
   }
 }
 
-/** The refusal of an engine that shuts down: `details.reason` distinguishes it from a dependency that does not answer. */
+/** The error of an engine that is shutting down: `details.reason` distinguishes it from a dependency that does not answer. */
 export function shuttingDown(): EngineError {
   return new EngineError('unavailable', 'the engine is shutting down', { details: { reason: 'shutting_down' } })
 }
 
-/** Bad input, naming the field. */
+/** The error for bad input, naming the field. */
 export function invalid(field: string, problem: string): EngineError {
   return new EngineError('invalid_request', `${field} ${problem}`, { details: { field } })
 }
 
-/** A guard of a unit no longer held. The service loads again and decides again; this error never leaves services. */
+/** A guard of a unit failed. The service loads again and decides again; this error never leaves services. */
 export class StaleError extends Error {
   override name = 'StaleError'
   readonly guard: Guard

@@ -1,4 +1,5 @@
-// The event and its log record (docs/http-api/schemas.md#eventrecord), and the waits, watches and dedupe ids that it is matched with.
+// The event and its log record (docs/http-api/schemas.md#eventrecord), and the waits, watches and dedupe ids that it is
+// compared with.
 
 import type { EventMatch, MatchValues, Triggered as WireTriggered } from '@perdure/protocol'
 import { shownRunId } from '../text/ids.ts'
@@ -8,18 +9,18 @@ import type { Attributes } from './attributes.ts'
 
 /** The entry of a workflow that an event triggered. */
 export interface Triggered extends WireTriggered {
-  /** The event that opened the buffer of a debounce or batch. The buffer's run has the same. The wire does not show it. */
+  /** The event that opened the buffer of a debounce or batch. The buffer's run has the same field. The wire does not show it. */
   firstEventId?: string
-  /** The event that used the idempotency key first. The wire does not show it. */
+  /** The event that first used the idempotency key. The wire does not show it. */
   repeatOf?: string
   /** The workflow was paused: the run waits until it is resumed. The wire does not show it. */
   isPaused?: true
 }
 
-/** Most events in the inbox of a run, as many as it can take in steps. */
+/** Maximum events in the inbox of a run: as many as it can take in steps. */
 export const INBOX_EVENTS_MAX = 10_000
 
-/** The parts that an event was sent with and that the run which it starts later has. */
+/** The parts with which an event was sent and which the run that it starts later gets. */
 export interface DeliveredWith {
   runner?: string | undefined
   attributes?: Attributes | undefined
@@ -33,13 +34,13 @@ export interface DeliveredEvent {
   sent: DeliveredWith
 }
 
-/** An inbox as it was read for the end of its run. */
+/** An inbox as it was read at the end of its run. */
 export interface InboxRead {
   /** The first event that the run was not given; absent: there is none. */
   first?: DeliveredEvent
   /** Position of the newest event in it; 0 without one. */
   newest: number
-  /** The events that the run was given, for which it was read. */
+  /** The events that the run had been given when the inbox was read. */
   given: ReadonlySet<string>
 }
 
@@ -65,10 +66,10 @@ export function isSameWorkflow({ name, app }: WorkflowName, other: WorkflowName 
   return name === other?.name && app === other.app
 }
 
-/** The fields of an event that the engine sends beside those of every event. */
+/** The additional fields of an event that the engine sends. */
 export interface EngineEventFacts {
   generation: number
-  /** Its number in a row of engine events, from 1 on: of the chain of runs that start each other. */
+  /** Its number, from 1, among the engine events in the chain of runs that start each other. */
   inRow: number
   /** The workflow that the event does not start: an event of the same kind started the run that has ended. */
   notFor?: WorkflowName
@@ -80,12 +81,15 @@ export interface Decided {
   suspended?: true
   /** The app that the event was sent to. */
   targetApp?: string
-  /** The runner that its runs are pinned to, and their attributes, as they were sent: for runs that are started with it later. */
+  /**
+   * The runner that its runs are pinned to, and their attributes, as they were sent: for runs that are started with the event
+   * later.
+   */
   runner?: string
   attributes?: Attributes
-  /** The workflow that the event of its own run does not start. */
+  /** The workflow that the event does not start, because that is the workflow of its own run. */
   notFor?: WorkflowName
-  /** The workflows with a trigger for the name that the event does not meet. */
+  /** The workflows with a trigger for the name whose condition the event does not meet. */
   unmet?: StartEntry[]
   /** The first runs that the event woke, and the index of the step that waited. */
   woken?: [runId: string, stepIndex: number][]
@@ -106,23 +110,23 @@ export interface Event {
   /** The only app whose triggers are considered, or the app of the run that caused the event. Absent for a broadcast to the namespace. */
   app?: string
   source: 'api' | 'emit' | 'schedule' | 'engine' | 'signal' | 'update'
-  /** Only on a signal or an update: the run that it is for, and the only one that can take it. */
+  /** Only on a signal or an update: the run that it is for; no other run can take it. */
   runId?: string
   /** The scheduled time, if a schedule sent it. */
   scheduledAt?: number
-  /** The webhook receiver that took it in. */
+  /** The webhook receiver that accepted it. */
   receiverId?: string
   data?: JsonText
   /** The data was erased with the last run that had it. */
   erased?: true
   receivedAt: number
-  /** The generation of the runs that it starts; absent: 0. Events of a run have one more than their run. */
+  /** The generation of the runs that it starts; absent: 0. Events of a run have the run's generation plus one. */
   generation?: number
   woke: number
   triggered: Triggered[]
-  /** Only on an update that was answered. */
+  /** Only on an answered update. */
   answer?: UpdateAnswer
-  /** Absent if `triggered` and `woke` say everything. */
+  /** Absent if `triggered` and `woke` contain everything. */
   decided?: Decided
 }
 
@@ -155,24 +159,26 @@ export interface Watcher {
   runId: string
   /** The filter and the match, and the run's trigger. */
   condition?: WaitCondition
-  /** Only of `cancelOn` with a timeout: the last time at which an event cancels the run. */
+  /** Only for `cancelOn` with a timeout: the last time at which an event cancels the run. */
   until?: number
 }
 
-/** The condition of a wait or of `cancelOn`: it has a filter, a match or both. */
+/** The condition of a wait or of `cancelOn`: a filter, a match or both. */
 export interface WaitCondition {
   filter?: string
   match?: EventMatch
   trigger: { id?: string; name: string; data?: JsonText }
 }
 
-/** The paths of a match, in order. Waits for one event name that have the same paths are found by one key (domain/expressions/match). */
+/**
+ * The paths of a match, in order. Waits for one event name with the same paths are found by one key (domain/expressions/match).
+ */
 export type MatchPaths = readonly string[]
 
 /** A dedupe id within its scope, and the time of the check. */
 export interface DedupeKey {
   namespace: string
-  /** The app; '' for broadcasts; webhooks use a scope of their own. */
+  /** The app; '' for broadcasts; webhooks use a separate scope. */
   app: string
   dedupeId: string
   now: number

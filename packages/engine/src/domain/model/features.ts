@@ -1,5 +1,5 @@
 // The optional parts of the wire protocol that this engine knows. Registrations, handshakes and invokes name them, and runners
-// use only what is named (docs/wire-protocol.md#features).
+// use only the named ones (docs/wire-protocol.md#features).
 
 import {
   ANOTHER_PASS_FEATURE,
@@ -64,8 +64,8 @@ const ALL = JSON.stringify(ENGINE_FEATURES)
 const WITHOUT_END_WITH_STEPS = JSON.stringify(ENGINE_FEATURES.filter(feature => feature !== END_WITH_STEPS_FEATURE))
 
 /**
- * The list of features that an invoke names. A runner that does not name `end-with-steps` in its newest registration is not offered
- * it: several processes of two versions may be behind one URL, and steps in a 200 that are ignored would be lost.
+ * The list of features that an invoke names. If a runner does not name `end-with-steps` in its newest registration, the invoke
+ * does not name it either: several processes of two versions may be behind one URL, and ignored steps in a 200 would be lost.
  */
 export function featuresOfInvoke({ endWithSteps }: { endWithSteps: boolean }): JsonText {
   return endWithSteps ? ALL : WITHOUT_END_WITH_STEPS
@@ -76,10 +76,10 @@ export function knows({ features }: Pick<Runner, 'features'>, feature: string): 
   return features?.includes(feature) ?? false
 }
 
-/** A registration is an object of its own, and is not changed. */
+/** The key works because each registration is a separate object and is not changed. */
 const recipients = new WeakMap<Runner, string>()
 
-/** The recipient that invokes of the runner are signed for; undefined for a runner that did not negotiate such signatures. */
+/** The recipient that invokes to the runner are signed for; undefined for a runner that did not negotiate such signatures. */
 export function signedRecipient(runner: Runner): string | undefined {
   if (!knows(runner, SIGNATURE_FEATURE)) return undefined
   let recipient = recipients.get(runner)

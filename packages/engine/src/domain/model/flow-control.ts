@@ -1,5 +1,5 @@
-// The flow-control policies of a workflow as the engine keeps them, with durations in ms, defaults filled in and expressions
-// that compile (`registry/flow-control.ts` makes them from a registration), and the holds that they put on a run.
+// The flow-control policies of a workflow in their stored form, with durations in ms, defaults filled in and expressions that
+// compile (`registry/flow-control.ts` makes them from a registration), and the holds that they put on a run.
 
 import type { EventMatch, IfRunning } from '@perdure/protocol'
 
@@ -9,7 +9,7 @@ export interface ConcurrencyLimit {
   limit: number
   key?: string
   scope: ConcurrencyScope
-  /** Absent: a run holds its slot during passes alone. */
+  /** Absent: a run holds its slot only during passes. */
   hold?: 'run'
 }
 
@@ -23,7 +23,7 @@ interface Throttle {
 
 export interface Debounce {
   periodMs: number
-  /** Longest wait since the first event of a burst. */
+  /** Maximum wait since the first event of a burst. */
   timeoutMs?: number
   mode: 'last' | 'first' | 'all'
   key?: string
@@ -49,10 +49,10 @@ export interface Timeouts {
   invokeMs?: number
 }
 
-/** Keys that take turns where a limit holds runs back. */
+/** The keys take turns where a limit holds runs. */
 interface Fairness {
   key: string
-  /** CEL to a number: the share of the key. */
+  /** A CEL expression for a number: the share of the key. */
   weight?: string
 }
 
@@ -60,7 +60,7 @@ export interface CancelOn {
   event: string
   if?: string
   match?: EventMatch
-  /** From the run's creation: later events do not cancel it. */
+  /** Counts from the run's creation: later events do not cancel it. */
   timeoutMs?: number
 }
 
@@ -72,7 +72,7 @@ export interface FlowControl {
   batch?: Batch
   singleton?: Singleton
   idempotency?: { key: string; ttlMs: number }
-  /** CEL to a number, higher first. */
+  /** A CEL expression for a number; higher numbers go first. */
   priority?: string
   fairness?: Fairness
   timeouts?: Timeouts
@@ -83,7 +83,7 @@ export interface FlowControl {
 export interface OperatorLimits {
   /** Replaces the limit without a key, else the first one. 0: nothing starts. */
   concurrency?: number
-  /** Replaces the limit of starts in the registered period of the throttle. 0: nothing starts. */
+  /** Replaces the number of starts in the registered period of the throttle. 0: nothing starts. */
   throttle?: number
 }
 
@@ -91,7 +91,10 @@ export interface OperatorLimits {
 export interface Slot {
   /** Unique over namespaces, scopes and keys. */
   id: string
-  /** Most runs that hold the slot at once, by the definition that this run was created under. The present one counts (holds/holds). */
+  /**
+   * Maximum runs that hold the slot at once, by the definition under which this run was created. The present definition counts
+   * (holds/holds).
+   */
   limit: number
   /** The key's value; absent for a limit without a key. */
   key?: string
@@ -107,9 +110,9 @@ export interface ThrottleHold extends Throttle {
 
 /** The limits that a run waits for under its workflow's flow control: holds/holds evaluates it once, when the run is created. */
 export interface Holds {
-  /** At most three, all of them different. */
+  /** At most three different slots. */
   slots?: Slot[]
-  /** The run took its kept slots over from the run that it follows: it holds them from its creation. */
+  /** The run took over kept slots from the run that it follows: it holds them from its creation. */
   fromBirth?: true
   /** On a child: the ancestors that keep a slot until the child has ended, by the slot's id. */
   ancestors?: Record<string, string[]>
@@ -122,9 +125,9 @@ export interface Holds {
   runTimeoutMs?: number
 }
 
-/** The key of a direct start: among the live runs of one workflow it is there once (docs/concepts.md#one-live-run-per-key). */
+/** The key of a direct start: at most one live run of a workflow has it (docs/concepts.md#one-live-run-per-key). */
 export interface StartKey {
   key: string
-  /** Decides about a start that meets a live run with the key. */
+  /** Decides what happens when a live run has the key. */
   ifRunning: IfRunning
 }

@@ -21,7 +21,7 @@ export interface LogLine {
   dedupe: string
 }
 
-/** The key that keeps a step's line from being stored twice. Step ids have any length. */
+/** The key that keeps a step's line from being stored twice. Step ids may have any length. */
 export function stepLineKey(stepId: string, attempt: number, index: number): string {
   return `${boundedKey(stepId)}#${attempt}#${index}`
 }

@@ -20,7 +20,7 @@ export type Receiver = Versioned &
 /** The outcome of a POST: an event, a repeat of an earlier one, or the reply to a handshake, as JSON. */
 export type Receipt = { eventId: string } | { deduped: true } | { handshake: JsonText }
 
-/** Shortest secret: a shorter one could be guessed. */
+/** Minimum length of a secret: a shorter one could be guessed. */
 const SECRET_CHARACTERS_MIN = 16
 
 /** Describes the problem with a secret for the scheme; undefined if there is none. */
@@ -43,13 +43,13 @@ export function keepHeadersFault(names: readonly string[]): string | undefined {
   return secret === undefined ? undefined : `must not name ${secret}: it contains a credential or a signature`
 }
 
-/** Names in lower case, each once; absent if there are none. */
+/** The names in lower case, each once; absent if there are none. */
 export function keptHeaders(names: readonly string[] | null | undefined): string[] | undefined {
   const kept = [...new Set((names ?? []).map(name => name.toLowerCase()))]
   return kept.length === 0 ? undefined : kept
 }
 
-/** The receiver after the edit, but for secrets, version and times. `null` removes a field, absent fields stay. */
+/** The receiver after the edit, except secrets, version and times. `null` removes a field, absent fields stay. */
 export function edited(before: Receiver, edit: UpdateWebhookReceiver): Receiver {
   const { name = before.name, app = before.app, targetApp = before.targetApp } = edit
   const { eventName = before.eventName, enabled = before.enabled } = edit

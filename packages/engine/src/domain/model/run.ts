@@ -27,11 +27,11 @@ export interface RunProgress {
 /** Why a parked run sleeps; `until` is epoch ms here and a timestamp on the wire. */
 export type WaitingFor = Omit<WireWaitingFor, 'until'> & {
   until?: number
-  /** Only of a failure: ids of the failed steps that a resume tries again. The wire does not show them. */
+  /** Only for a failure: ids of the failed steps that a resume tries again. The wire does not show them. */
   stepIds?: string[]
   /** The run waits until other suspects have been tried. The wire does not show it. */
   isForTurn?: true
-  /** Only of a budget: its id. The wire does not show it. */
+  /** Only for a budget: its id. The wire does not show it. */
   budgetId?: string
 }
 
@@ -40,9 +40,9 @@ export type LastFailure = RunError & { suspicion?: Suspicion }
 
 /** The run's pass was lost together with others of its runner: any of them may have ended the process (pass/answer/suspicion). */
 export interface Suspicion {
-  /** Shared losses since the last progress, which spent no try. */
+  /** Shared losses since the last progress; they spent no try. */
   losses: number
-  /** How many suspects the next pass may be under way with on one runner, itself included. */
+  /** How many suspects may be under way on one runner during the next pass, including this one. */
   atOnce: number
   /** How long the lost pass had been under way. */
   ranMs: number
@@ -50,14 +50,14 @@ export interface Suspicion {
   lostAt: number
 }
 
-/** The events whose payloads are the input of a run, in its order; their ids are the run's `eventIds`, or its trigger's. */
+/** The events whose payloads are the input of a run, in the same order; their ids are the run's `eventIds`, or its trigger's. */
 export interface CollectedEvents {
-  /** The name of each, or one name that all of them have. */
+  /** The name of each event, or one name that all of them have. */
   names: string[]
   receivedAt: number[]
 }
 
-/** A run executes the handler of its workflow or the failure handler, or it cleans up after another run. */
+/** A run executes the handler of its workflow, or the failure handler, or it cleans up after another run. */
 export type RunKind = 'run' | 'onFailure' | 'cleanup'
 
 export interface Run {
@@ -73,47 +73,47 @@ export interface Run {
   eventId?: string
   /** The events of a burst or batch that became the run or its source, in the order of the log; the first opened the buffer. */
   eventIds?: string[]
-  /** Only of a run whose input is a list of payloads: the events that these came with. */
+  /** Only on a run whose input is a list of payloads: the events of these payloads. */
   collected?: CollectedEvents
   cron?: string
   replayOf?: string
-  /** The run before it in its chain (run/finish). */
+  /** The previous run in its chain (run/finish). */
   continuedFrom?: string
   /** The first run of its chain; absent on that run itself. */
   chainId?: string
   parentRunId?: string
   /** The step that started the run directly. The run outlives its starter. */
   startedBy?: { runId: string; stepName: string }
-  /** The run is not sent to a runner before. */
+  /** The run is not sent to a runner before this time. */
   startAt?: number
   /** Index of the parent's RunWorkflow step that waits for this run's end; absent if none does. */
   parentStepIndex?: number
-  /** Number of runs before it in a chain of runs that start each other (holds/generations); absent: 0. */
+  /** Number of earlier runs in a chain of runs that start each other (holds/generations); absent: 0. */
   generation?: number
   /** Number of engine events in that chain (run/later/ended-event); absent: 0. */
   engineEvents?: number
-  /** The `traceparent` that the run continues; absent: the run has a trace of its own (text/traceparent). */
+  /** The `traceparent` that the run continues; absent: the run has its own trace (text/traceparent). */
   trace?: string
   /** The runner id this run is pinned to; absent for an anycast run. */
   runner?: string
   /** Id and name of the `event` in every invoke of this run; its data is `input`. */
   trigger: { id?: string; name: string }
-  /** Only on an on-failure run: the error that ended the run which it follows. */
+  /** Only on an on-failure run: the error of the run that it follows. */
   failure?: StepError
-  /** Only on a cleanup run, and its forks: the run that it cleans up after. */
+  /** Only on a cleanup run, and its forks: the run after which it cleans up. */
   cleanupOf?: string
-  /** The budgets that the run is under, of its outermost ancestor first and its own last; fixed at creation. */
+  /** The budgets of the run, first that of its outermost ancestor, last its own; fixed at creation. */
   budgets?: RunBudget[]
   input?: JsonText
   result?: JsonText
-  /** The next run of its chain: the run has no result of its own. */
+  /** The next run of its chain: the run itself has no result. */
   continuedAs?: string
   error?: RunError
   /** Starts at 1; rises by 1 for every pass that is repeated because a step attempt or the transport failed. */
   attempt: number
   /** Passes that failed since the last 2xx, checkpoint or resume: in the transport, or because the handler threw. */
   transportTries: number
-  /** Why the newest of these failed, or why the run is paused. */
+  /** Why the newest of these passes failed, or why the run is paused. */
   lastFailure?: LastFailure
   createdAt: number
   startedAt?: number
@@ -122,11 +122,11 @@ export interface Run {
   finishedAt?: number
   finishedSeq?: number
   waitingFor?: WaitingFor
-  /** Absent: the run has none. */
+  /** Absent: the run has no attributes. */
   attributes?: Attributes
-  /** Absent: its handler has reported none. */
+  /** Absent: its handler has reported no progress. */
   progress?: RunProgress
-  /** Singleton key of a run that an event started. At most one live run of the workflow has it. */
+  /** Singleton key of a run. At most one live run of the workflow has it. */
   singletonKey?: string
   /** The key with which the run was started directly. At most one live run of the workflow has it. */
   startKey?: string
@@ -144,23 +144,26 @@ export interface Run {
   leasedWithoutSlots?: true
   /** A step of another run waits, or waited, for the end of this run's chain. */
   awaited?: boolean
-  /** The run, or one before it in its chain, has got a signal. */
+  /** The run, or an earlier run of its chain, has got a signal. */
   signalled?: boolean
-  /** Id of the inbox of events that a singleton delivered: that of the first run in a row that got one. Absent: none was delivered. */
+  /**
+   * Id of the inbox of events that a singleton delivered: the id of the first of consecutive runs that got one. Absent: none
+   * was delivered.
+   */
   inbox?: string
-  /** Set to have the next lease cancel the run, for example when its parent ended. */
+  /** The next lease cancels the run, for example because its parent ended. */
   cancelRequested?: boolean
-  /** The run was cancelled, or is to be, by somebody who wants no cleanup. */
+  /** The run was cancelled, or will be, by a caller who wants no cleanup. */
   skipsCleanup?: true
-  /** Rises with every decision on a freshly loaded run; an owner's later commits check it (run/draft). */
+  /** Rises with every decision on a freshly loaded run; later commits of an owner check it (run/draft). */
   fence: number
   /** When a lane may claim the run: schedule, lease, park and crash recovery at once. Absent: only a wake-up sets it. */
   availableAt?: number
   /** The engine that holds the lease; absent without a lease. */
   leaseOwner?: string
   /**
-   * The newest pass when the row was last written; steps may know newer ones. `knew`, only of a run with delivered events: the seq of the
-   * last step that its runner knew.
+   * The newest pass when the row was last written; steps may know newer passes. `knew`, only for a run with delivered events:
+   * the seq of the last step that its runner knew.
    */
   lastPass?: PassSent & { knew?: number }
 }
@@ -187,8 +190,8 @@ export function runDurationMs(run: Pick<Run, 'startedAt' | 'finishedAt'>): numbe
 }
 
 /**
- * The key of what the run's passes need room on: runs with the same one can go to the same runners. A destination without
- * room delays only its own runs.
+ * The key of the runners that the run's passes may go to: runs with the same key can go to the same runners. A destination
+ * without room delays only its own runs.
  */
 export function runDestination({ namespace, app, workflow, runner = '', cleanupOf }: RunnersOfRun): string {
   const ofKind = cleanupOf === undefined ? '' : '\ncleanup'
@@ -198,17 +201,17 @@ export function runDestination({ namespace, app, workflow, runner = '', cleanupO
 /** The fields by which a run is routed. */
 export type RunnersOfRun = Pick<Run, 'namespace' | 'app' | 'workflow' | 'runner' | 'cleanupOf'>
 
-/** The key of an app among those of all namespaces. */
+/** The key of an app among the apps of all namespaces. */
 export function appKey({ namespace, app }: Pick<Run, 'namespace' | 'app'>): string {
   return `${namespace}\n${app}`
 }
 
-/** Selects runs: every field that is present narrows it. Times are epoch ms. */
+/** Selects runs: every field that is present narrows the selection. Times are epoch ms. */
 export interface RunFilter {
   app?: string
-  /** A bulk action stores a pattern too, such as `sync-*`: its `workflows` are what that stands for. */
+  /** A bulk action may also store a pattern, such as `sync-*`: its `workflows` are the matching names. */
   workflow?: string
-  /** Workflows of which one is the run's. */
+  /** The run's workflow is one of these. */
   workflows?: readonly string[]
   /** `running` also matches waiting. */
   status?: readonly RunStatus[]
@@ -233,11 +236,11 @@ export interface RunFilter {
   runner?: string
   /** The key with which the run was started directly. */
   key?: string
-  /** The kind of what the run waits for. */
+  /** The kind of reason for which the run waits. */
   waitingFor?: WaitingFor['kind']
-  /** Attributes as `key:value`, all of which the run has. */
+  /** Attributes as `key:value`; the run has all of them. */
   attribute?: readonly string[]
-  /** Part of the id, the workflow or the app, in upper or lower case. */
+  /** Part of the id, the workflow or the app; case is ignored. */
   q?: string
   /** Widens `q` to input, result and error. */
   deep?: boolean

@@ -8,7 +8,7 @@ import type { StartKey } from './flow-control.ts'
 
 export type { StepStatus }
 
-/** The pass that a runner reported a step with. */
+/** The pass in which a runner reported a step. */
 export interface PassSent {
   /** Number of the pass in its run, from 1, ascending. */
   pass: number
@@ -23,7 +23,7 @@ export interface RanTimes {
   ranMs: number
 }
 
-/** The pass is that of the newest attempt; a step that a fork carries has none. */
+/** The pass is the pass of the newest attempt; a step that a fork carries has none. */
 export interface Step extends Partial<PassSent & RanTimes> {
   runId: string
   /** Hashed step id: an opaque key. */
@@ -35,11 +35,11 @@ export interface Step extends Partial<PassSent & RanTimes> {
   status: StepStatus
   /** The attempt that led to the current status, from 1. */
   attempt: number
-  /** Number of the last attempt by the retry policy of the newest failure. Absent while none failed. */
+  /** Number of the last attempt by the retry policy of the newest failure. Absent if none failed. */
   maxAttempts?: number
   /**
-   * Number of the attempt with which the step's tries were spent, in a workflow that pauses then. A resume tries the step
-   * again, and later tries count from here. The step's frames then have rows of their own, because it may settle again.
+   * Number of the attempt that spent the step's tries, in a workflow with pause on failure. A resume tries the step again, and
+   * later tries count from here. The step's frames then have separate rows, because it may settle again.
    */
   spentAt?: number
   /** Seq of the frame of the current status. */
@@ -49,45 +49,45 @@ export interface Step extends Partial<PassSent & RanTimes> {
   data?: JsonText
   error?: StepError
   nextAttemptAt?: number
-  /** Sleep: when it ends. Wait, child: when it times out. StepRun to be tried again: when its tries end, by `maxElapsed`. */
+  /** Sleep: when it ends. Wait, child: when it times out. StepRun with a pending retry: when its tries end, by `maxElapsed`. */
   wakeAt?: number
   /** The event that a wait is for; for a signal, its name in the log. */
   eventName?: string
   /** CEL filter of a wait. */
   condition?: string
-  /** Only of a wait: the values that its event must have. */
+  /** Only on a wait: the values that its event must have. */
   match?: EventMatch
-  /** The key that an event finds a wait with `match` by (domain/expressions/match). */
+  /** The key with which an event finds a wait with `match` (domain/expressions/match). */
   matchKey?: string
   /** The event that settled a wait: no later wait of the run may take it again. */
   eventId?: string
-  /** The runner can undo the step, which has succeeded. */
+  /** The step has succeeded, and the runner can undo it. */
   rollback?: true
   childRunId?: string
   /** The run that a StartRun started or found. */
   startedRunId?: string
   /** The first run of the chain whose end the step waits for. */
   awaitedRunId?: string
-  /** Only of a step whose run waits for its workflow to be registered. */
+  /** Only on a step whose run waits for its workflow to be registered. */
   childStart?: ChildStart | undefined
   deliveryId?: string
   emittedEventId?: string
-  /** Only of an Emit whose event did something. */
+  /** Only on an Emit whose event had effects. */
   effects?: EmitEffects | undefined
   carried?: boolean
   timedOut?: boolean
-  /** Only of a step that somebody gave its end by hand. */
+  /** Only on a step that was settled by hand. */
   settledBy?: SettledBy
   /** The limit at which the step waits for its turns. */
   limit?: LimitOfStep
   /**
-   * When the step, which waits, got its turn. With `nextAttemptAt` the turn is for passes that are sent from then on; without, no pass
-   * had it. A step with `nextAttemptAt` alone has lost its turn with a pass, and may ask for another one.
+   * When the waiting step got its turn. With `nextAttemptAt` the turn is for passes that are sent from that time on; without
+   * it, no pass had the turn. A step that only has `nextAttemptAt` has lost its turn with a pass, and may request another one.
    */
   turnAt?: number | undefined
 }
 
-/** A limit that steps share, by its name, and the key that the step counts under. */
+/** A limit that steps share, by its name, and the key under which the step counts. */
 export interface LimitOfStep {
   name: string
   key?: string
@@ -101,16 +101,16 @@ export interface SettledBy {
   at: number
 }
 
-/** A run that has not started: no app has its workflow yet. */
+/** A run that has not started, because no app has its workflow yet. */
 export interface ChildStart {
   workflow: string
   app?: string | undefined
   input?: JsonText | undefined
-  /** Then the step fails. */
+  /** The step fails at this time. */
   until: number
-  /** In place of the priority that the workflow gives the child. */
+  /** Replaces the priority that the workflow gives the child. */
   priority?: number | undefined
-  /** Only of a StartRun, which does not wait for the end of its run. */
+  /** Only for a StartRun, which does not wait for the end of its run. */
   direct?: DirectStart | undefined
 }
 
@@ -129,12 +129,12 @@ export interface EmitEffects {
   more?: number
 }
 
-/** Number of the attempt that comes next. Before the first attempt, a step that waits for its turn has that number. */
+/** Number of the next attempt. Before its first attempt, a step that waits for its turn has that number. */
 export function nextAttempt({ attempt, limit, error }: Pick<Step, 'attempt' | 'limit' | 'error'>): number {
   return limit !== undefined && error === undefined ? attempt : attempt + 1
 }
 
-/** When a step that waits ends by itself. One that waits at a limit has its `wakeAt` for its tries alone. */
+/** When a waiting step ends by itself. For a step that waits at a limit, `wakeAt` only concerns its tries. */
 export function timerOf({ limit, wakeAt }: Step): number | undefined {
   return limit === undefined ? wakeAt : undefined
 }
@@ -145,10 +145,10 @@ export function isSettled(status: StepStatus): boolean {
 }
 
 /**
- * An event or a finished child settles a parked step. Applies only while the step is `waiting`: the step takes the
- * outcome and its run's fence rises by one. The step's frame takes the first seq of the new fence's range, followed by the
- * `queued` frame if the run was `waiting`. A `waiting` run turns `queued`, available at `at`; a leased or paused run keeps
- * its status and `availableAt`.
+ * An event or a finished child settles a parked step. Applies only while the step is `waiting`: the step gets the outcome and
+ * its run's fence rises by one. The step's frame takes the first seq of the new fence's range, followed by the `queued` frame
+ * if the run was `waiting`. A `waiting` run turns `queued`, available at `at`; a leased or paused run keeps its status and
+ * `availableAt`.
  */
 export interface StepWoken {
   type: 'step.woken'

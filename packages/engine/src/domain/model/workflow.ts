@@ -9,11 +9,11 @@ import type { EndedStatus } from './run.ts'
 export type { Trigger }
 
 export type RetryPolicy = Required<Omit<WireRetryPolicy, 'maxElapsed' | 'nonRetriable'>> & {
-  /** No attempt of a step begins later than this after its first one. */
+  /** No attempt of a step begins later than this after the first one. */
   maxElapsedMs?: number
-  /** Names and codes of errors after which nothing is tried again. */
+  /** Names and codes of errors after which there is no retry. */
   nonRetriable?: string[]
-  /** The registration sets `maxAttempts`: it counts for passes whose handler throws, too. */
+  /** The registration sets `maxAttempts`: this also applies to passes whose handler throws. */
   setsAttempts?: true
 }
 
@@ -28,30 +28,32 @@ export interface Workflow {
   triggers: Trigger[]
   retry: RetryPolicy
   onFailure: boolean
-  /** It has a handler for the end of a run that was cancelled. */
+  /** It has a handler for the end of a cancelled run. */
   cleanup?: true
-  /** Tries of a pass that fails; absent: those of the retry policy for a handler that throws, else the default (run/retry). */
+  /**
+   * Maximum tries of a failing pass; absent: those of the retry policy for a handler that throws, else the default (run/retry).
+   */
   handlerRetries?: number
   /** A run that has spent the tries of a step or a pass is paused; absent: it fails. */
   whenExhausted?: 'pause'
   /** Deadline of one invoke, if the registration sets one. */
   invokeTimeoutMs?: number
   flowControl?: FlowControl
-  /** How long its ended runs are kept, in ms by status; a status that is missing has the engine's retention. */
+  /** How long its ended runs are kept, in ms by status; the engine's retention applies to missing statuses. */
   retention?: Retention
   /** Limits of a run and all its descendants. */
   budget?: Budget
   description?: string
   /** JSON Schema of the input of a direct start. */
   input?: JsonSchemaObject
-  /** Assistants are offered it as a tool. */
+  /** It is offered to assistants as a tool. */
   tool?: true
-  /** Expressions over a new run's event: its first attributes. */
+  /** Expressions over a new run's event that give its first attributes. */
   attributes?: Record<string, string>
-  /** Keys of the attributes that a child takes from its parent. */
+  /** Keys of the attributes that a child inherits from its parent. */
   inheritAttributes?: string[]
   updatedAt: number
-  /** Since then no run of the workflow starts. A registration keeps it. */
+  /** Since this time no run of the workflow starts. A registration keeps it. */
   pausedAt?: number
   /** Limits that an operator has set. A registration keeps them. */
   limits?: OperatorLimits
@@ -82,25 +84,25 @@ export interface Runner {
   /** Optional parts of the wire protocol that the runner knows. */
   features?: string[]
   lastSeenAt: number
-  /** The processes that register the runner, if they name themselves: when each was seen last. */
+  /** The processes that register the runner, if they name themselves, with the time when each was last seen. */
   instances?: Record<string, number>
   /** Limits that steps share, as it registers them; absent: none. */
   stepLimits?: RegisteredLimits
-  /** Workflows that were deleted while it served them: it serves one again when it registers another definition of it. */
+  /** Workflows that were deleted while it served them: it serves one again when it registers another definition. */
   deletedWorkflows?: DeletedWorkflow[]
-  /** All of them have shut down: nothing is sent to the runner until it registers again. */
+  /** All its processes have shut down: nothing is sent to the runner until it registers again. */
   hasLeft?: true
 }
 
-/** Unique over namespaces and apps. */
+/** A key that is unique over namespaces and apps. */
 export function runnerKey({ namespace, app, runnerId }: Pick<Runner, 'namespace' | 'app' | 'runnerId'>): string {
   return `${namespace}\n${app}\n${runnerId}`
 }
 
-/** A runner's definition of a workflow. Of several, the one with the highest `since` counts. */
+/** A runner's definition of a workflow. If there are several, the one with the highest `since` counts. */
 export interface Definition {
   digest: string
-  /** When the runner first registered it, epoch ms, and later than every definition that others had registered by then. */
+  /** When the runner first registered it, epoch ms. It is later than every definition that others had registered before. */
   since: number
 }
 
@@ -112,11 +114,11 @@ export interface KeptDefinition {
   namespace: string
   app: string
   workflow: string
-  /** Since then it counts. */
+  /** Since when it counts. */
   registeredAt: number
   /** The digest of the runners that registered it. */
   hash: string
-  /** The runner that registered it; unknown of one that an earlier version of the engine stored. */
+  /** The runner that registered it; unknown if an earlier version of the engine stored it. */
   runner?: string
   definition: Defined
 }

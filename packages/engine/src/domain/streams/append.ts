@@ -1,4 +1,4 @@
-// Reads what a runner appends to an output stream (docs/wire-protocol.md#output-streams).
+// Reads a runner's append to an output stream (docs/wire-protocol.md#output-streams).
 
 import { STREAM_CHUNK_BYTES_MAX } from '@perdure/protocol'
 import { StreamAppendSchema } from '@perdure/protocol/schema'
@@ -12,7 +12,7 @@ export interface Append {
   /** Name of the step. */
   step: string
   name: string
-  /** From 1, by pass, step and stream. */
+  /** From 1, for each pass, step and stream. */
   seq: number
   /** At least one. */
   chunks: readonly JsonText[]
@@ -20,17 +20,17 @@ export interface Append {
   bytes: number
 }
 
-/** Why an append is refused: codes of the error catalogue. */
+/** Why an append is refused, with a code of the error catalogue. */
 export interface Refusal {
   code: 'invalid_request' | 'payload_too_large' | 'conflict' | 'gone'
   message: string
 }
 
 const append = compiledOnce(StreamAppendSchema)
-/** The body and its list of chunks. */
+/** Levels of nesting around a chunk: the body and its list of chunks. */
 const ENVELOPE_DEPTH = 2
 
-/** The append, or why it cannot be read. The names of an append that is refused are as sent, as far as they can be read. */
+/** The append, or why it cannot be read. The names in a refusal are as they were sent, if they can be read. */
 export function readAppend(
   payload: string,
 ): Append | { refusal: Refusal; stepId?: unknown; name?: unknown; seq?: unknown } {

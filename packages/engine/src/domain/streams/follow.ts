@@ -1,5 +1,5 @@
-// Settles and withdraws the open chunks of output streams after a decision on their run: those of a step that succeeded count, those of an
-// attempt that failed or was lost do not.
+// Settles and withdraws the open chunks of output streams after a decision on their run: chunks of a succeeded step count,
+// chunks of a failed or lost attempt do not.
 
 import type { Decision } from '../model/decision.ts'
 import { isTerminal } from '../model/run.ts'
@@ -8,15 +8,15 @@ import type { OpenPart } from '../model/stream/stream.ts'
 import type { RunState } from '../run/state.ts'
 import { type Streams, StreamsDraft } from './streams-draft.ts'
 
-/** Whether any chunks are of steps that have not settled. */
+/** Whether any chunks belong to steps that have not settled. */
 function hasOpenParts(streams: Streams): boolean {
   for (const { open } of streams.values()) if (open.length > 0) return true
   return false
 }
 
 /**
- * The streams after the decision; undefined if they stay as they are. `ending`: the pass is over with it; `isLost`: it got no answer
- * that can be read, so that nobody knows what its steps did.
+ * The streams after the decision; undefined if they do not change. `ending`: the decision ends the pass; `isLost`: the pass got
+ * no readable answer, so nobody knows what its steps did.
  */
 export function followDecision(
   streams: Streams,
@@ -35,7 +35,7 @@ export function followDecision(
   return draft
 }
 
-/** The streams of a run whose pass was lost with its engine, or aborted; undefined if they stay as they are. */
+/** The streams of a run whose pass was lost with its engine, or aborted; undefined if they do not change. */
 export function withdrawLost(streams: Streams, { run, steps }: RunState, now: number): StreamsDraft | undefined {
   if (!hasOpenParts(streams)) return undefined
   const draft = new StreamsDraft(run.id, streams, now)
@@ -48,7 +48,7 @@ function hasFailed(step: Step | undefined): boolean {
   return step !== undefined && (step.status === 'failed' || step.status === 'retrying') && step.settledBy === undefined
 }
 
-/** The step succeeded in a later pass, in which it wrote nothing. */
+/** Whether the step succeeded in a later pass, in which it wrote nothing. */
 function isOfOtherPass({ pass }: OpenPart, step: Step | undefined): boolean {
   return step?.status === 'succeeded' && step.settledBy === undefined && step.pass !== undefined && step.pass !== pass
 }

@@ -1,11 +1,11 @@
-// The messages of an output stream as readers get them: JSON texts, made from its rows (docs/streams.md#messages).
+// The messages of an output stream as readers get them: JSON texts, made from the stream's rows (docs/streams.md#messages).
 
 import type { RunStatus } from '../model/run.ts'
 import type { StreamRow } from '../model/stream/stream.ts'
 import { shownRunId } from '../text/ids.ts'
 import { arrayElements, type JsonText, QUOTE } from '../text/json-text.ts'
 
-/** The number of a message as the position behind those before it. */
+/** The number of a message, as the position after the earlier messages. */
 export function offsetOf(n: number): string {
   return String(n).padStart(16, '0')
 }
@@ -43,8 +43,8 @@ export function chunksOf({ chunks = '' }: Pick<StreamRow, 'chunks'>): JsonText[]
 }
 
 /**
- * The text of the chunks from the number `from` on that are strings, without those that the rollbacks of the stream withdraw. The first
- * row may begin before `from`: rows may have been merged since the page before was read.
+ * The text of those chunks from the number `from` on that are strings, without the chunks that the rollbacks of the stream
+ * withdraw. The first row may begin before `from`: rows may have been merged since the previous page was read.
  */
 export function countedText(rows: readonly StreamRow[], rollbacks: readonly StreamRow[], from: number): string {
   let text = ''

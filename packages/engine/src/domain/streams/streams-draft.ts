@@ -1,5 +1,5 @@
-// Decides what is written to the output streams of a run: appends of its steps, and rollbacks of chunks that do not count any more.
-// The draft leaves the heads that it starts from as they are; they are replaced once its changes are durable.
+// Decides the writes to the output streams of a run: appends of its steps, and rollbacks of chunks that no longer count. The
+// draft does not change the heads that it starts from; they are replaced once its changes are durable.
 
 import { STREAM_BYTES_MAX, STREAM_CHUNKS_MAX, STREAMS_OF_RUN_MAX } from '@perdure/protocol'
 import type { Change } from '../model/change.ts'
@@ -9,7 +9,7 @@ import { type Append, type Refusal, tooLarge } from './append.ts'
 /** The streams of a run, by name. */
 export type Streams = ReadonlyMap<string, StreamHead>
 
-/** A stream may have this many times its bounds with what was withdrawn. */
+/** A stream may have this many times its maximum if withdrawn chunks are included. */
 const WITHDRAWN_FACTOR = 4
 
 /** The execution of a step that appends. */
@@ -26,7 +26,7 @@ interface Written {
 }
 
 export class StreamsDraft {
-  /** Chunks that are settled or withdrawn with the changes: rows from the first of them on may be merged. */
+  /** Chunks that the changes settle or withdraw: rows from the first of these on may be merged. */
   readonly closed: { name: string; first: number }[] = []
   readonly #runId: string
   readonly #base: Streams
@@ -39,7 +39,7 @@ export class StreamsDraft {
     this.#now = now
   }
 
-  /** Appends the chunks, or returns why not. Chunks of an earlier execution of the step are withdrawn first: it was lost. */
+  /** Appends the chunks, or returns why not. Chunks of an earlier, lost execution of the step are withdrawn first. */
   append(sent: Append, { pass, attempt }: Execution): Refusal | undefined {
     const { stepId, step, name } = sent
     const refusal = this.#overBounds(sent)
@@ -71,7 +71,7 @@ export class StreamsDraft {
       for (const part of this.#head(name)?.open ?? []) if (isMeant(part)) this.#rollBack(name, part, reason)
   }
 
-  /** The open chunks that `isMeant` selects count for good. */
+  /** Settles the open chunks that `isMeant` selects: they count for good. */
   settle(isMeant: (part: OpenPart) => boolean): void {
     for (const name of this.#base.keys()) {
       const head = this.#head(name)
@@ -115,7 +115,7 @@ export class StreamsDraft {
     return { runId: this.#runId, name, ...none, firstAt: this.#now, lastAt: this.#now, open: [] }
   }
 
-  /** Chunks that follow those of the same execution share their row. */
+  /** Adds chunks. Chunks that follow those of the same execution are added to their row. */
   #add(written: Written, { step, attempt, chunks }: Pick<Append, 'step' | 'chunks'> & { attempt: number }): void {
     const text = chunks.join(',')
     const last = written.rows.at(-1)

@@ -1,4 +1,5 @@
-// Budgets: limits of a run and all its descendants, and what these have spent (docs/budgets.md). Pure data; domain/run/budget decides.
+// Budgets: limits of a run and all its descendants, and the amounts that these have spent (docs/budgets.md). Pure data;
+// domain/run/budget decides.
 
 import { BUDGET_AMOUNT_MAX, BUDGET_NAMES_MAX, COUNTED_NAMES } from '@perdure/protocol'
 import { isAmount, numberOf, type Sum } from './sum.ts'
@@ -7,32 +8,32 @@ import { isAmount, numberOf, type Sum } from './sum.ts'
 export interface Budget {
   /** By name; the engine counts `steps` and `runs`. */
   limits: Record<string, number>
-  /** A run beyond a limit fails; absent: it is paused. */
+  /** A run that exceeds a limit fails; absent: it is paused. */
   whenExceeded?: 'fail'
 }
 
-/** A budget that a run is under. */
+/** One of the budgets of a run. */
 export interface RunBudget extends Pick<Budget, 'whenExceeded'> {
-  /** The first run of the chain that the budget began with. */
+  /** The first run of the chain with which the budget began. */
   id: string
-  /** Only on the run that the budget began with: its first limits. */
+  /** Only on the run with which the budget began: its first limits. */
   limits?: Record<string, number>
 }
 
 /** One name of a budget, as it is stored. Every budget has `steps` and `runs`, whether or not they have a limit. */
 export interface BudgetLine {
-  /** That of the budget. */
+  /** The id of the budget. */
   id: string
   name: string
   limit?: number
-  /** The sum that was spent: its whole part, and the billionths beside it. */
+  /** The spent sum: its whole part, and its billionths. */
   whole: number
   billionths: number
   /** Rises with every new limit. */
   revision: number
 }
 
-/** The limits of a budget with what was spent, as the API shows them. */
+/** The limits of a budget with the spent amounts, as the API shows them. */
 export type ShownBudget = Record<string, { limit: number; spent: number }>
 
 /** The lines of a budget that begins with a run. */
@@ -45,7 +46,7 @@ export function firstLines({ id, limits = {} }: RunBudget): BudgetLine[] {
   })
 }
 
-/** The budget with this id, of its lines; names without a limit are left out. */
+/** The budget with this id, made from its lines; names without a limit are left out. */
 export function shownBudget(lines: readonly BudgetLine[], id: string): ShownBudget {
   const limited = lines.filter(line => line.id === id && line.limit !== undefined)
   return Object.fromEntries(limited.map(line => [line.name, { limit: line.limit as number, spent: numberOf(line) }]))
@@ -56,7 +57,7 @@ export function isCounted(name: string): boolean {
   return (COUNTED_NAMES as readonly string[]).includes(name)
 }
 
-/** The problem of the names of a budget, if there is one. */
+/** The problem with the names of a budget, if there is one. */
 export function problemOfNames(names: readonly string[]): string | undefined {
   const others = names.filter(name => !isCounted(name)).length
   return others > BUDGET_NAMES_MAX
@@ -64,7 +65,7 @@ export function problemOfNames(names: readonly string[]): string | undefined {
     : undefined
 }
 
-/** The problem of a limit, if there is one. */
+/** The problem with a limit, if there is one. */
 export function problemOfLimit(limit: unknown): string | undefined {
   return isAmount(limit) ? undefined : `must be a number from 0 to ${BUDGET_AMOUNT_MAX}`
 }

@@ -1,10 +1,10 @@
-// Sums with nine decimals, exact beyond the digits of a number: a whole part, and billionths beside it.
+// Sums with nine decimals, exact beyond the digits of a number: a whole part, and billionths.
 
 import { BUDGET_AMOUNT_MAX } from '@perdure/protocol'
 
 export interface Sum {
   whole: number
-  /** Below a billion. */
+  /** Less than a billion. */
   billionths: number
 }
 
@@ -13,7 +13,7 @@ export const NOTHING_SPENT: Readonly<Sum> = { whole: 0, billionths: 0 }
 const DECIMALS = 9
 const BILLION = 10 ** DECIMALS
 
-/** Whether a limit or a report may have the value. */
+/** Whether the value is allowed in a limit or a report. */
 export function isAmount(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= BUDGET_AMOUNT_MAX
 }
@@ -29,7 +29,7 @@ export function plus(a: Sum, b: Sum): Sum {
   return { whole: a.whole + b.whole + Math.floor(billionths / BILLION), billionths: billionths % BILLION }
 }
 
-/** The number that is nearest to the sum: the same number that its decimals stand for in a text. */
+/** The number nearest to the sum: the same number that the sum's decimals would give as a text. */
 export function numberOf({ whole, billionths }: Sum): number {
   return Number(`${whole}.${String(billionths).padStart(DECIMALS, '0')}`)
 }

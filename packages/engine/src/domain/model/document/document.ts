@@ -1,5 +1,5 @@
-// Documents: small things that people keep with a namespace, beside runs and configuration. Each has a kind, an id of that kind, and a
-// content that belongs to the kind.
+// Documents: small things that people keep with a namespace, in addition to runs and configuration. Each has a kind, an id
+// within that kind, and a content that depends on the kind.
 
 /** `error`: the state of an error group, by its fingerprint. `view`: a view of the list of runs that the namespace shares. */
 export const DOCUMENT_KINDS = ['error', 'view'] as const

@@ -1,8 +1,9 @@
-// An output stream of a run: what its steps write while they run, beside the run's own rows (docs/decisions/0063-append-data.md).
+// An output stream of a run: chunks that its steps write while they run, stored outside the run's own rows
+// (docs/decisions/0063-append-data.md).
 
 import type { JsonText } from '../../text/json-text.ts'
 
-/** Chunks that a step wrote in one execution, as long as the step has not settled. They may still be withdrawn. */
+/** Chunks that a step wrote in one execution, while the step has not settled. They may still be withdrawn. */
 export interface OpenPart {
   /** Hashed id of the step. */
   id: string
@@ -17,7 +18,7 @@ export interface OpenPart {
   bytes: number
 }
 
-/** A stream without its rows. `chunks` and `bytes` count what was not withdrawn; bytes are those of the JSON texts. */
+/** A stream without its rows. `chunks` and `bytes` leave out withdrawn chunks; bytes are those of the JSON texts. */
 export interface StreamHead {
   runId: string
   name: string
@@ -25,7 +26,7 @@ export interface StreamHead {
   next: number
   chunks: number
   bytes: number
-  /** The same with what was withdrawn. */
+  /** The same including withdrawn chunks. */
   allChunks: number
   allBytes: number
   firstAt: number
@@ -36,7 +37,7 @@ export interface StreamHead {
   dropped?: boolean
 }
 
-/** Why chunks were withdrawn: their attempt failed, or it was lost with its runner or engine. */
+/** Why chunks were withdrawn: their attempt failed, or was lost with its runner or engine. */
 export type RollbackReason = 'failed' | 'lost'
 
 /** Consecutive messages of one step: chunks, or one rollback. */
