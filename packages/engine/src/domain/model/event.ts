@@ -107,7 +107,10 @@ export interface Event {
   namespace: string
   id: string
   name: string
-  /** The only app whose triggers are considered, or the app of the run that caused the event. Absent for a broadcast to the namespace. */
+  /**
+   * The only app whose triggers are considered, or the app of the run that caused the event. Absent for a broadcast to the
+   * namespace.
+   */
   app?: string
   source: 'api' | 'emit' | 'schedule' | 'engine' | 'signal' | 'update'
   /** Only on a signal or an update: the run that it is for; no other run can take it. */

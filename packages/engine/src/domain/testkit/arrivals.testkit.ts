@@ -1,4 +1,4 @@
-// Lets an event arrive at workflows under flow-control policies, on given assumptions: for the tests of the policies.
+// Makes an event arrive at workflows under flow-control policies, on given assumptions: for the tests of the policies.
 
 import { type Fanout, type FanoutInput, fanout } from '../arrival/fanout.ts'
 import type { Change } from '../model/change.ts'

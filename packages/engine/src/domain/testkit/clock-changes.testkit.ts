@@ -1,5 +1,5 @@
-// Nights on which the clocks of 20 zones change, and the instants of schedules around them. Computed from the zones' offsets
-// alone, in minutes of real time, without the library that computes the actual instants. Used by tests of schedules.
+// Nights on which the clocks of 20 zones change, and the instants of schedules around these nights. Computed only from the
+// zones' offsets, in minutes of real time, without the library that computes the actual instants. Used by tests of schedules.
 
 export const MINUTE = 60_000
 export const HOUR = 60 * MINUTE
@@ -64,7 +64,7 @@ function wallTime({ at, before, after }: ClockChange, time: number): number {
   return time + (time < at ? before : after)
 }
 
-/** Every minute of real time from `from` to `until` whose minute of the day, on the wall, matches. */
+/** Every minute of real time from `from` to `until` whose minute of the day on the wall clock matches. */
 export function matchingInstants(
   change: ClockChange,
   [from, until]: readonly [number, number],
@@ -77,7 +77,7 @@ export function matchingInstants(
   return instants
 }
 
-/** From one midnight on the wall to another, none of them near the change. */
+/** From one midnight on the wall clock to another, both not near the change. */
 export function daysAround(change: ClockChange): [from: number, until: number] {
   return [
     Math.floor(wallTime(change, change.at - 36 * HOUR) / DAY) * DAY - change.before,
@@ -85,7 +85,7 @@ export function daysAround(change: ClockChange): [from: number, until: number] {
   ]
 }
 
-/** The first minute of each of the days around the change that is not before each of these minutes of the day. */
+/** For each day around the change and each of these minutes of the day, the first real minute that is not before it. */
 export function dailyInstants(change: ClockChange, minutes: readonly number[]): number[] {
   const [from, until] = daysAround(change)
   const met = new Set<number>()

@@ -1,5 +1,5 @@
-// Keeps flow-control rows, and the runs they create, like a store: for tests of policies with rows. A guard that does not
-// hold fails the test.
+// Keeps flow-control rows, and the runs they create, like a store: for tests of policies with rows. A failed guard fails the
+// test.
 
 import { expect } from 'vitest'
 import { decideDueRow } from '../arrival/decide-due-row.ts'
@@ -43,7 +43,7 @@ export class FlowRows {
     }
   }
 
-  /** Moves the clock on by `later` ms and lets an event arrive. */
+  /** Advances the clock by `later` ms and makes an event arrive. */
   post(name: string, data: string | undefined, later = 0, pin?: string): Triggered | undefined {
     this.now += later
     const fields = { receivedAt: this.now, ...(data === undefined ? {} : { data }) }
@@ -54,7 +54,7 @@ export class FlowRows {
     return spread.triggered[0]
   }
 
-  /** Moves the clock on by `later` ms and decides every due row, leased as by the timers lane. */
+  /** Advances the clock by `later` ms and decides every due row, leased as by the timers lane. */
   fire(later = 0): void {
     this.now += later
     for (const row of [...this.rows.values()]) {

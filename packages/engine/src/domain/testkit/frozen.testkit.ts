@@ -1,7 +1,7 @@
-// Freezes what tests pass to a decision and what it returns: a decision that changes any of it throws. Decisions must
-// draft new objects, since their owner, the catalog and earlier decisions share the old ones.
+// Freezes the inputs and results of decisions in tests: a decision that changes any of these throws. Decisions must draft new
+// objects, since their owner, the catalog and earlier decisions share the old ones.
 
-/** Freezes the value in depth: objects, arrays, and the entries of Maps and Sets. Instances of classes stay as they are. */
+/** Freezes the value in depth: objects, arrays, and the entries of Maps and Sets. Instances of classes are not frozen. */
 export function frozen<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
   if (value instanceof Map || value instanceof Set) {

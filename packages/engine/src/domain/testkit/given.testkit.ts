@@ -48,7 +48,7 @@ export function given(run: Run, ...steps: GivenStep[]): Given {
   return new Given(RunState.claimed(rows(run, steps)), ORDINARY)
 }
 
-/** The same run, freshly loaded by somebody else than its owner. */
+/** The same run, freshly loaded by somebody other than its owner. */
 export function givenLoaded(run: Run, ...steps: GivenStep[]): Given {
   return new Given(RunState.loaded(rows(run, steps)), ORDINARY)
 }
@@ -81,12 +81,12 @@ export class Given {
     return this.#in({ knowledge: { ...this.#world.knowledge, ...knowledge } })
   }
 
-  /** The attempt that the pass was sent with (default: the run's). */
+  /** The attempt of the run when the pass was sent (default: the run's). */
   sentAttempt(sentAttempt: number): Given {
     return this.#in({ sentAttempt })
   }
 
-  /** The random number in [0, 1); 0.5, the default, leaves every delay without jitter. */
+  /** The random number in [0, 1); the default, 0.5, leaves every delay without jitter. */
   random(random: number): Given {
     return this.#in({ random })
   }
@@ -137,7 +137,7 @@ export class Given {
     return this.#then(advance(this.state, outcome, this.#context()))
   }
 
-  /** The runner reported a checkpoint, and the pass goes on. */
+  /** The runner reported a checkpoint, and the pass continues. */
   whenCheckpointed(reported: Outcome): Then {
     return this.#then(checkpoint(this.state, reported as Reported, this.#context()))
   }
@@ -251,7 +251,7 @@ export class Then {
     return this.changes('run.created')[0]?.run
   }
 
-  /** The decision is durable, and the same owner decides again `later` ms after. */
+  /** The decision is durable, and the same owner decides again `later` ms later. */
   afterCommit(later = 0): Given {
     this.#before.apply(this.decision)
     return new Given(this.#before, {

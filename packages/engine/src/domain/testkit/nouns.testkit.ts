@@ -1,4 +1,5 @@
-// Runs, steps, opcodes, outcomes and catalogs for the domain's tests, with every field filled in that a test need not name.
+// Runs, steps, opcodes, outcomes and catalogs for the domain's tests. Every field that a test does not need to name is filled
+// in.
 
 import { matchesEvent } from '../expressions/matching.ts'
 import type { CatalogView } from '../model/catalog.ts'

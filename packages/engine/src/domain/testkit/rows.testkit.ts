@@ -1,4 +1,4 @@
-// The rows of one run as a store keeps them: it applies changes as `model/change.ts` promises. For tests that follow a run
+// The rows of one run as a store keeps them: it applies changes as `model/change.ts` specifies. For tests that follow a run
 // over decisions of several parties.
 
 import type { Change, Guard, Unit } from '../model/change.ts'

@@ -1,4 +1,4 @@
-// One engine that drives a run and outsiders that interfere, over the rows of `rows.testkit.ts`. After every commit the
+// One engine that drives a run, and outsiders that interfere, over the rows of `rows.testkit.ts`. After every commit the
 // invariants are checked: settled steps stay settled, seqs rise, and a run without a lease has a reason to wake.
 
 import { expect } from 'vitest'
@@ -53,7 +53,7 @@ export class World {
     this.#decide(state => advance(state, outcome, this.#context(pass, random)))
   }
 
-  /** The pass reports a checkpoint and goes on. */
+  /** The pass reports a checkpoint and continues. */
   checkpoint(reported: Reported, random: number): void {
     if (!this.#leased) return
     const { pass } = this.#leased
@@ -83,7 +83,7 @@ export class World {
     this.#check()
   }
 
-  /** Somebody else settles a parked step: an event arrives, or a child ends. */
+  /** Settles a parked step from outside: an event arrives, or a child ends. */
   wake(stepIndex: number): void {
     const woken = {
       runId: this.rows.run.id,

@@ -1,14 +1,14 @@
-// The list of addresses that webhooks may go to although they are not public (`ENGINE_WEBHOOK_ALLOW`): hosts by name,
-// single addresses and ranges. The webhook sender checks it before it refuses an address.
+// The list of addresses that webhooks may call although they are not public (`ENGINE_WEBHOOK_ALLOW`): hosts by name, single
+// addresses and ranges. The webhook sender checks it before it refuses an address.
 
 import ipaddr from 'ipaddr.js'
 import { isPublicAddress } from './address.ts'
 
 type Range = [ipaddr.IPv4 | ipaddr.IPv6, number]
 
-/** The addresses that may be called: the public ones, and the listed ones. */
+/** The addresses that may be called: public ones, and listed ones. */
 export class AddressList {
-  /** As they were given. */
+  /** The entries as they were given. */
   readonly entries: readonly string[]
   readonly #hosts: ReadonlySet<string>
   readonly #ranges: readonly Range[]
@@ -22,7 +22,7 @@ export class AddressList {
   /** Public addresses only. */
   static readonly none = new AddressList([], [], [])
 
-  /** The list of these entries, or the first of them that is neither a host name, an address nor a range. */
+  /** Returns the list of these entries, or the first entry that is neither a host name, an address nor a range. */
   static of(entries: readonly string[]): AddressList | string {
     const hosts: string[] = []
     const ranges: Range[] = []
@@ -48,7 +48,7 @@ export class AddressList {
     return !this.allows(isLoopbackName ? '127.0.0.1' : host, host)
   }
 
-  /** Takes only canonical spellings: two readers may read another spelling as two different hosts. */
+  /** Accepts only canonical spellings: two readers may read another spelling as two different hosts. */
   #isInRange(text: string): boolean {
     if (this.#ranges.length === 0 || !isCanonical(text)) return false
     const address = ipaddr.parse(text)
@@ -71,7 +71,7 @@ function isCanonical(address: string): boolean {
   return ipaddr.IPv6.isValid(address) && !/[%.]/.test(address)
 }
 
-/** Takes only names: a text that ends in a number is an address in some spelling (WHATWG URL). */
+/** Accepts only names: a text that ends in a number is an address in some spelling (WHATWG URL). */
 function isHostName(text: string): boolean {
   const labels = text.split('.')
   if (/^(\d+|0x[\da-f]*)$/i.test(labels.at(-1) as string)) return false

@@ -1,5 +1,5 @@
-// Decides which addresses a user's URL may make the engine call: public unicast ones, nothing else. The webhook
-// sender checks the literal host of a URL and every address that its name resolves to.
+// Decides which addresses a user's URL may make the engine call: only public unicast ones. The webhook sender checks the
+// literal host of a URL and every address that its name resolves to.
 
 import ipaddr from 'ipaddr.js'
 
@@ -9,8 +9,8 @@ const GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3]
 const NAT64: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('64:ff9b::'), 96]
 
 /**
- * Whether `ip` is a public unicast address. An IPv6 address that carries an IPv4 one counts as that IPv4 address. Only
- * the canonical spelling of IPv4 passes: two readers may read another one (octal, hexadecimal, short) as two hosts.
+ * Whether `ip` is a public unicast address. An IPv6 address that carries an IPv4 one counts as that IPv4 address. Only the
+ * canonical spelling of IPv4 passes: two readers may read another spelling (octal, hexadecimal, short) as two hosts.
  */
 export function isPublicAddress(ip: string): boolean {
   if (ipaddr.IPv4.isValidFourPartDecimal(ip)) return isPublicV4(ipaddr.IPv4.parse(ip))
@@ -22,8 +22,8 @@ export function isPublicAddress(ip: string): boolean {
 }
 
 /**
- * Whether the text is IPv6 without a zone, with a canonical dotted tail if any. Refuses `::a.b.c.d`: ipaddr.js reads it
- * as the mapped `::ffff:a.b.c.d`, the network does not.
+ * Whether the text is IPv6 without a zone, and with a canonical dotted tail if it has one. Refuses `::a.b.c.d`: ipaddr.js reads
+ * it as the mapped `::ffff:a.b.c.d`, but the network does not.
  */
 function isPlainV6(ip: string): boolean {
   if (!ipaddr.IPv6.isValid(ip) || ip.includes('%')) return false
@@ -36,7 +36,7 @@ function isPublicV4(address: ipaddr.IPv4): boolean {
   return address.range() === 'unicast'
 }
 
-/** The IPv4 addresses that an address of a transition mechanism stands for, or undefined. */
+/** The IPv4 addresses for which an address of a transition mechanism stands, or undefined. */
 function carriedV4(address: ipaddr.IPv6): ipaddr.IPv4[] | undefined {
   if (address.match(NAT64)) return [v4At(address, 6)]
   switch (address.range()) {
@@ -45,14 +45,14 @@ function carriedV4(address: ipaddr.IPv6): ipaddr.IPv4[] | undefined {
     case '6to4':
       return [v4At(address, 1)]
     case 'teredo':
-      // The server's address as it is, the client's with every bit flipped (RFC 4380).
+      // The server's address unchanged, the client's with every bit flipped (RFC 4380).
       return [v4At(address, 2), v4At(address, 6, 0xffff)]
     default:
       return undefined
   }
 }
 
-/** The IPv4 address in two 16-bit parts of an IPv6 one, from part `index` on, each part flipped by `mask`. */
+/** The IPv4 address in two 16-bit parts of an IPv6 address, from part `index` on, each part flipped by `mask`. */
 function v4At(address: ipaddr.IPv6, index: number, mask = 0): ipaddr.IPv4 {
   const high = (address.parts[index] as number) ^ mask
   const low = (address.parts[index + 1] as number) ^ mask

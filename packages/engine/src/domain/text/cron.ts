@@ -1,15 +1,15 @@
 // Cron schedules: five fields, or six with seconds first, in UTC or in the zone that a leading `TZ=Zone ` names
 // (docs/events.md#schedules). Pure: computes the next instant after a given one.
 //
-// A schedule with fixed hours (no `*` in their field) keeps its times of the day when clocks change: a time that is
-// skipped fires once, at the end of the gap, and a time that comes twice fires the first time. A schedule with a `*` in
-// the hours follows elapsed time: it does not make up for skipped hours, and fires twice in an hour that comes twice.
+// A schedule with fixed hours (no `*` in their field) keeps its times of the day when clocks change: a skipped time fires once,
+// at the end of the gap, and a time that comes twice fires the first time. A schedule with a `*` in the hours follows elapsed
+// time: it does not fire later for skipped hours, and fires twice in an hour that comes twice.
 
 import { cutText } from '@perdure/protocol'
 import { Cron } from 'croner'
 import { WallClock } from './wall-clock.ts'
 
-/** The schedule cannot be used; the message says why. */
+/** The schedule cannot be used; the message states why. */
 export class CronError extends Error {
   override name = 'CronError'
 }
@@ -22,7 +22,7 @@ export class Schedule {
   readonly #cron: Cron
   readonly #wall: WallClock | undefined
 
-  /** Throws CronError if the text is no schedule, or if the schedule never fires. */
+  /** Throws CronError if the text is not a schedule, or if the schedule never fires. */
   constructor(source: string) {
     this.source = source
     const { timezone, fields } = partsOf(source)
@@ -41,10 +41,10 @@ export class Schedule {
     if (this.next(0) === undefined) throw new CronError('never fires')
   }
 
-  /** The first instant after `time` (epoch ms) at which it fires; undefined when there is none. */
+  /** The first instant after `time` (epoch ms) at which it fires; undefined if there is none. */
   next(time: number): number | undefined {
     if (!this.#wall) return this.#after(time)
-    // A wall time that comes twice has fired the first time.
+    // A wall time that comes twice has already fired the first time.
     for (let wall = this.#after(this.#wall.at(time)); wall !== undefined; wall = this.#after(wall)) {
       const instant = this.#wall.when(wall)
       if (instant > time) return instant
@@ -58,7 +58,7 @@ export class Schedule {
 
   /** The last instant up to `time`. `first` is an instant of the schedule at or before it. */
   latest(first: number, time: number): number {
-    // Binary search: `next` never falls as its argument rises, and exceeds `time` exactly from the wanted instant on.
+    // Binary search: `next` never falls as its argument rises, and exceeds `time` exactly from the searched instant on.
     let low = first
     let high = time
     while (low < high) {
@@ -76,7 +76,7 @@ export function timezoneOf(source: string): string {
   return partsOf(source).timezone
 }
 
-/** The source of a schedule in the zone; without a `TZ=` in UTC, as a schedule is that names none. */
+/** The source of a schedule in the zone. For UTC it has no `TZ=`, like a schedule that names no zone. */
 export function zoned(fields: string, timezone: string): string {
   return timezone === 'UTC' ? fields : `TZ=${timezone} ${fields}`
 }

@@ -17,7 +17,7 @@ export function derivedId(prefix: IdPrefix, at: number, ...parts: string[]): str
   return `${prefix}_${encodeTime(at)}${entropy}`
 }
 
-/** The same for one of several that are made at one time: their ids rise with their ranks. */
+/** The same for one of several ids that are made at one time: their order follows their ranks. */
 export function rankedId(prefix: IdPrefix, at: number, rank: number, ...parts: string[]): string {
   const derived = derivedId(prefix, at, ...parts)
   const start = prefix.length + 1 + TIME_LENGTH
@@ -30,7 +30,7 @@ export function earliestId(prefix: IdPrefix, at: number): string {
   return `${prefix}_${encodeTime(at)}`
 }
 
-/** The time that an id begins with. */
+/** The time with which an id begins. */
 export function timeOfId(id: string): number {
   const start = id.indexOf('_') + 1
   let ms = 0
@@ -54,8 +54,8 @@ export class IdSource {
   }
 
   /**
-   * Draws an id of exactly this time, for rows that are listed by id in order of time. Unlike `next` it follows a clock
-   * that is set back. Ids of one time rise.
+   * Draws an id of exactly this time, for rows that are listed by id in order of time. Unlike `next`, it follows a clock that
+   * is set back. Ids of the same time rise.
    */
   nextAt(prefix: IdPrefix, now: number): string {
     this.#advance(now)
@@ -91,7 +91,7 @@ function ulid(prefix: IdPrefix, at: number, digits: readonly number[]): string {
 let lastTime = -1
 let lastEncoded = ''
 
-/** Ten digits of base 32. Caches the last one, since ids come in bursts within one millisecond. */
+/** Ten digits of base 32. Caches the last time, since many ids are drawn within one millisecond. */
 function encodeTime(ms: number): string {
   if (ms === lastTime) return lastEncoded
   let rest = Math.max(0, Math.floor(ms))
@@ -106,17 +106,19 @@ function encodeTime(ms: number): string {
 }
 
 const RUN_PREFIX = 'run_'
-/** Between an id of the engine and the one that a caller gave. Neither contains it (docs/decisions/0015-given-run-ids.md). */
+/**
+ * Separates an id of the engine from the id that a caller gave. Neither id contains it (docs/decisions/0015-given-run-ids.md).
+ */
 const GIVEN_SEPARATOR = '.'
 
 const ENGINE_FORM = new RegExp(`^${RUN_PREFIX}[${ALPHABET}]{${TIME_LENGTH + ENTROPY_LENGTH}}$`)
 
-/** Whether an engine may have made this id of a run. A caller may give one of the same form. */
+/** Whether the engine may have made this run id. A caller may give one of the same form. */
 export function hasEngineForm(runId: string | undefined): boolean {
   return runId !== undefined && ENGINE_FORM.test(runId)
 }
 
-/** The id under which the run is stored. It differs between namespaces, since ids of callers may be equal there. */
+/** The id under which the run is stored. It differs between namespaces, since callers of two namespaces may give the same id. */
 export function storedRunId(run: { namespace: string; givenId: string; at: number }): string {
   const { namespace, givenId, at } = run
   return `${derivedId('run', at, namespace, givenId)}${GIVEN_SEPARATOR}${givenId.slice(RUN_PREFIX.length)}`
@@ -128,7 +130,7 @@ export function givenIdOf(runId: string): string | undefined {
   return at < 0 ? undefined : `${RUN_PREFIX}${runId.slice(at + 1)}`
 }
 
-/** The id of a run as the API shows it. Everything that leaves the engine with the id of a run calls this. */
+/** The id of a run as the API shows it. All code that sends a run's id out of the engine calls this. */
 export function shownRunId<Id extends string | undefined>(runId: Id): Id {
   return ((runId === undefined ? undefined : givenIdOf(runId)) ?? runId) as Id
 }

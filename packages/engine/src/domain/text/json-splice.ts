@@ -2,7 +2,7 @@
 
 import type { JsonText } from './json-text.ts'
 
-/** `head` as JSON, followed by the members of `raw` that are present, their texts untouched. */
+/** `head` as JSON, followed by the members of `raw` that are present, with their texts unchanged. */
 export function splice(head: object, raw: Readonly<Record<string, JsonText | undefined>>): JsonText {
   let text = JSON.stringify(head).slice(0, -1)
   for (const name in raw) {

@@ -1,18 +1,18 @@
-// Finds the parts of a JSON text without parsing it. Payloads are stored, and spliced into invokes, as the text they came
-// in: no digit, key order or escape is lost, and nothing is serialised twice.
+// Finds the parts of a JSON text without parsing it. Payloads are stored, and spliced into invokes, as the text in which they
+// came: no digit, key order or escape is lost, and nothing is serialised twice.
 
 /** A string known to be one valid JSON value. */
 export type JsonText = string
 
-/** Deepest nesting that is accepted (docs/errors.md#how-requests-are-checked). */
+/** Maximum accepted nesting (docs/errors.md#how-requests-are-checked). */
 export const JSON_DEPTH_MAX = 200
 
 export const QUOTE = 34
 const BACKSLASH = 92
 
 /**
- * Deepest nesting of arrays and objects in `text`, without recursion. Counts brackets outside strings, so the text need
- * not be valid.
+ * Maximum nesting of arrays and objects in `text`, without recursion. Counts brackets outside strings, so the text does not
+ * need to be valid.
  */
 export function jsonDepth(text: string): number {
   let depth = 0
@@ -27,12 +27,12 @@ export function jsonDepth(text: string): number {
   return deepest
 }
 
-/** Whether `text` is nested deeper than `max`. Skips the count for a text too short to be. */
+/** Whether `text` is nested deeper than `max`. Skips the count if the text is too short for that. */
 export function isDeeperThan(text: string, max: number): boolean {
   return text.length > max && jsonDepth(text) > max
 }
 
-/** The raw text of every member of a valid JSON object (the last of equal keys, as JSON.parse takes it). */
+/** The raw text of every member of a valid JSON object (of equal keys the last one, as in JSON.parse). */
 export function objectMembers(text: JsonText): Map<string, JsonText> {
   const members = new Map<string, JsonText>()
   let i = skipSpace(text, 0) + 1
@@ -49,8 +49,8 @@ export function objectMembers(text: JsonText): Map<string, JsonText> {
 }
 
 /**
- * The raw text of one member of a valid JSON object; undefined when there is none. Has its own loop instead of calling
- * `objectMembers`: every frame and answer passes here, and needs neither the map nor a call for each member.
+ * The raw text of one member of a valid JSON object; undefined if there is none. Has its own loop instead of calling
+ * `objectMembers`: it runs for every frame and answer, which need neither the map nor a call for each member.
  */
 export function objectMember(text: JsonText, name: string): JsonText | undefined {
   let found: JsonText | undefined
@@ -86,7 +86,7 @@ export function arrayElements(text: JsonText): JsonText[] {
   return elements
 }
 
-/** Index of the first character from `from` on that is not space. */
+/** Index of the first character from `from` on that is not whitespace. */
 export function skipSpace(text: string, from: number): number {
   let i = from
   while (i < text.length && text.charCodeAt(i) <= 32) i++

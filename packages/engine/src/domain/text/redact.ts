@@ -7,8 +7,8 @@ import { endOfString, endOfValue, JSON_DEPTH_MAX, type JsonText, QUOTE, skipSpac
 const COLON = 58
 
 /**
- * `fields` with {@link REDACTED} for the value of every key that names a secret, at any depth, and everything else
- * unchanged. Values nested deeper than `JSON_DEPTH_MAX` are redacted whole: losing them is better than leaking them.
+ * `fields` with {@link REDACTED} for the value of every key that names a secret, at any depth, and everything else unchanged.
+ * Values nested deeper than `JSON_DEPTH_MAX` are redacted as a whole: losing them is better than leaking them.
  */
 export function redactFields(fields: JsonText): JsonText {
   let redacted = ''
@@ -24,7 +24,7 @@ export function redactFields(fields: JsonText): JsonText {
     if (c === QUOTE) {
       const end = endOfString(fields, i)
       const colon = skipSpace(fields, end)
-      // A string without a colon behind it is a value.
+      // A string that is not followed by a colon is a value.
       const isSecret = fields.charCodeAt(colon) === COLON && isSecretKey(unquoted(fields.slice(i, end)))
       i = isSecret ? redactValue(skipSpace(fields, colon + 1)) : end
     } else if (c === 123 || c === 91) {

@@ -1,5 +1,4 @@
-// Addresses of the engine's databases and services in a form that may be printed. Called by config, the banner and error
-// reports.
+// Addresses of the engine's databases and services in a printable form. Called by config, the banner and error reports.
 
 /** The address with every password in it replaced by `***`. */
 export function withoutPassword(url: string): string {

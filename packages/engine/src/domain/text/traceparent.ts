@@ -12,8 +12,8 @@ const VERSION = '00'
 const SAMPLED = 1
 
 /**
- * The `traceparent` header as version 00; undefined if it is invalid. Keeps only the flag "sampled", and ignores what a
- * later version appends.
+ * The `traceparent` header as version 00; undefined if it is invalid. Keeps only the flag "sampled", and ignores additions of
+ * later versions.
  */
 export function readTraceparent(header: unknown): Traceparent | undefined {
   if (typeof header !== 'string') return undefined
@@ -23,7 +23,7 @@ export function readTraceparent(header: unknown): Traceparent | undefined {
   return `${VERSION}-${traceId}-${spanId}-0${sampled}`
 }
 
-/** The parts of a traceparent that `readTraceparent` gave. */
+/** The parts of a traceparent that `readTraceparent` returned. */
 export function traceParts(traceparent: Traceparent): { traceId: string; spanId: string; flags: number } {
   const [, traceId = '', spanId = '', flags = ''] = traceparent.split('-')
   return { traceId, spanId, flags: Number.parseInt(flags, 16) }

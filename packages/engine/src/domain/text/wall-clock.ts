@@ -15,14 +15,14 @@ export class WallClock {
     return time + this.#offset(time)
   }
 
-  /** The first instant of a wall time. A wall time that is skipped gives the end of the gap. */
+  /** The first instant of a wall time. For a skipped wall time it is the end of the gap. */
   when(wall: number): number {
     const [before, after] = [this.#offset(wall - DAY_MS), this.#offset(wall + DAY_MS)]
     const early = wall - Math.max(before, after)
     const late = wall - Math.min(before, after)
     if (this.at(early) === wall) return early
     if (this.at(late) === wall) return late
-    // The clock change is in between; offsets change on the minute.
+    // The clock change is in between; offsets change at whole minutes.
     let [low, high] = [Math.floor(early / MINUTE_MS), Math.ceil(late / MINUTE_MS)]
     while (high - low > 1) {
       const middle = Math.floor((low + high) / 2)

@@ -1,5 +1,5 @@
-// Counts of durations by size, from which percentiles are read: each class is 19 % longer than the one before, and a percentile
-// is the middle of its class, so that it errs by at most 9 %. Used by roll-ups and statistics.
+// Counts durations by size; percentiles are read from the counts. Each class is 19 % longer than the previous one, and a
+// percentile is the middle of its class, so it is wrong by at most 9 %. Used by roll-ups and statistics.
 
 /** Classes per doubling of a duration. */
 const CLASSES_PER_DOUBLING = 4
@@ -8,7 +8,7 @@ export const CLASSES_PER_LOG = CLASSES_PER_DOUBLING / Math.LN2
 /** Keeps powers of two, whose logarithm is not exact, in the class that they begin. */
 export const CLASS_ROUNDING = 1e-9
 
-/** Durations: their sum, and how many are in each class. */
+/** Durations: their sum, and the number in each class. */
 export interface Durations {
   sumMs: number
   counts: Map<number, number>
@@ -28,7 +28,7 @@ export function addDurations(to: Durations, { sumMs, counts }: Durations): void 
   for (const [of, count] of counts) to.counts.set(of, (to.counts.get(of) ?? 0) + count)
 }
 
-/** The durations that this share of all is not longer than, for each share; undefined without durations. */
+/** For each share, the duration that this share of all durations does not exceed; undefined without durations. */
 export function percentiles<Name extends string>(
   { counts }: Durations,
   shares: Readonly<Record<Name, number>>,

@@ -1,11 +1,11 @@
-// The passes of a run, put together from the steps they reported and the frames of those that failed
-// (docs/concepts.md#passes). Called by services/run/passes.
+// The passes of a run, assembled from the steps they reported and the frames of failed ones (docs/concepts.md#passes). Called
+// by services/run/passes.
 
 import type { RunError } from '@perdure/protocol'
 import { isTerminal, type Run } from '../model/run.ts'
 import type { PassSent, StepStatus } from '../model/step.ts'
 
-/** A step as one pass left it. */
+/** The state of a step after one pass. */
 export interface PassStep {
   index: number
   id: string
@@ -14,7 +14,7 @@ export interface PassStep {
   status: StepStatus
 }
 
-/** A stored report of a pass: of a step, or of its failure. */
+/** A stored report of a pass: about a step, or about the failure of the pass. */
 export interface PassReport extends PassSent {
   /** When it was stored. */
   at: number
@@ -22,16 +22,16 @@ export interface PassReport extends PassSent {
   error?: RunError
 }
 
-/** The part of a run that its passes depend on. */
+/** The part of a run that determines its passes. */
 export type RunOfPasses = Pick<Run, 'status' | 'finishedAt' | 'lastPass' | 'error'>
 
 export type PassOutcome = 'running' | 'steps' | 'returned' | 'failed' | 'none'
 
 export interface PassView extends PassSent {
-  /** When the last of its reports was stored. */
+  /** When its last report was stored. */
   answeredAt?: number
   outcome: PassOutcome
-  /** The attempt of the run that it was sent with. */
+  /** The attempt of the run when the pass was sent. */
   attempt: number
   steps: PassStep[]
   error?: RunError
@@ -43,7 +43,7 @@ export interface PassFacts {
   reports: readonly PassReport[]
   /** How many earlier passes had a failure. */
   failedBefore: number
-  /** The page has the passes up to this one, and the newest if nothing limits it. */
+  /** The last pass of the page; the newest one if nothing limits the page. */
   upTo: number
   /** The pass under way. */
   underWay?: PassSent | undefined
@@ -80,11 +80,11 @@ function addReport(pass: PassView, { at, step, error }: PassReport): void {
     return
   }
   pass.outcome = 'steps'
-  // A failed attempt is in its frame and, until the next one, in the step too.
+  // A failed attempt is in its frame and, until the next attempt, also in the step.
   if (!pass.steps.some(({ index, attempt }) => index === step.index && attempt === step.attempt)) pass.steps.push(step)
 }
 
-/** The pass that ended the run left no report of its own where it brought no step. */
+/** The pass that ended the run has no stored report if it reported no step. */
 function endRun(pass: PassView, { status, finishedAt, error }: RunOfPasses): void {
   if (status === 'succeeded') {
     pass.outcome = 'returned'
@@ -96,7 +96,7 @@ function endRun(pass: PassView, { status, finishedAt, error }: RunOfPasses): voi
   }
 }
 
-/** A run's attempt rises by one with each pass that had a failure. */
+/** The attempt of a run rises by one after each pass with a failure. */
 function countAttempts(passes: readonly PassView[], failedBefore: number): void {
   let attempt = 1 + failedBefore
   for (const pass of passes) {

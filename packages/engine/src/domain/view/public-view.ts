@@ -3,7 +3,7 @@
 
 import type { StoredFrame } from './timeline-frames.ts'
 
-/** The run without what its token does not read. */
+/** The run without the parts that its token may not read. */
 export function publicRun<T extends { input?: unknown; attributes?: unknown; error?: { stack?: string } }>(
   run: T,
 ): Omit<T, 'input' | 'attributes'> {

@@ -1,4 +1,4 @@
-// The spans of time by which ended runs are counted, and how long each is kept. Used by the roll-ups and their routes.
+// The spans of time for which ended runs are counted, and how long each is kept. Used by the roll-ups and their routes.
 
 import type { SERIES_STEPS } from '@perdure/protocol'
 
@@ -18,7 +18,7 @@ export type RollupSpan = SeriesStep | 'all'
 /** How long spans are kept after they began; the others are kept for ever. */
 export const SPAN_KEPT_MS = { '5m': 8 * DAY_MS, '1h': 400 * DAY_MS } as const
 
-/** The beginning of the span that the time is in. */
+/** The beginning of the span that contains the time. */
 export function spanStart(step: SeriesStep, at: number): number {
   return Math.floor(at / SPAN_MS[step]) * SPAN_MS[step]
 }
@@ -30,18 +30,18 @@ export interface SpanRange {
   until: number
 }
 
-/** The first time that `totalRanges` counts from, for a `since`: the start of the finest span that is still kept. */
+/** The time from which `totalRanges` counts for a `since`: the start of the finest span that is still kept. */
 export function totalSince(since: number, now: number): number {
   const step = since >= now - SPAN_KEPT_MS['5m'] ? '5m' : since >= now - SPAN_KEPT_MS['1h'] ? '1h' : '1d'
   return spanStart(step, since)
 }
 
-/** A day behind all others. */
+/** A day after all others. */
 const END = spanStart('1d', Number.MAX_SAFE_INTEGER)
 
 /**
- * Ranges that together contain everything from a time of `totalSince` on, and before another one, with few spans, none of them
- * longer than `longest`; all time without times.
+ * Ranges that together contain everything from a time of `totalSince` until another time, with few spans, each at most as long
+ * as `longest`. Without times they contain all time.
  */
 export function totalRanges(since: number | undefined, until = END, longest: RollupSpan = 'all'): SpanRange[] {
   if (since === undefined && until === END && longest === 'all') return [{ span: 'all', from: 0, until: END }]

@@ -1,12 +1,12 @@
-// The end of a run as the wire shows it: in the results of runs, as the result of a step that waits for a run, and in what endpoints and
-// workflows get that listen.
+// The end of a run on the wire: in the results of runs, in the result of a step that waits for a run, and in the payloads for
+// endpoints and workflows that listen.
 
 import { isTerminal, type Run } from '../model/run.ts'
 import { shownRunId } from '../text/ids.ts'
 import { splice } from '../text/json-splice.ts'
 import type { JsonText } from '../text/json-text.ts'
 
-/** A run's end on the wire; of a run that goes on, its status alone. */
+/** A run's end on the wire; for a run that has not ended, only its status. */
 export function runEndText({ id, status, result, error }: Pick<Run, 'id' | 'status' | 'result' | 'error'>): JsonText {
   return isTerminal(status)
     ? splice({ runId: shownRunId(id), status, error }, { result })
@@ -24,7 +24,7 @@ export function boundedEndText(about: { error?: unknown }, result: JsonText | un
   return JSON.stringify({ ...facts, resultOmitted: true })
 }
 
-/** The fields without their error, if that is too large. */
+/** The fields, without their error if that is too large. */
 export function bounded<T extends { error?: unknown }>(fields: T): T | (Omit<T, 'error'> & { resultOmitted: true }) {
   const { error, ...rest } = fields
   if (error === undefined || Buffer.byteLength(JSON.stringify(error)) <= RESULT_BYTES_MAX) return fields

@@ -4,7 +4,7 @@ import type { RunFilter } from '../model/run.ts'
 import { shownRunId } from '../text/ids.ts'
 import { optionalTimestamp } from '../text/timestamp.ts'
 
-/** The filter with its times as text, and with ids of runs as their callers gave them. */
+/** The filter with its times as text, and with run ids as their callers gave them. */
 export function shownFilter({ since, until, endedSince, endedUntil, ...filter }: RunFilter) {
   return {
     ...filter,

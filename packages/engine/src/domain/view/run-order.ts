@@ -6,19 +6,19 @@ import { type Run, runDurationMs } from '../model/run.ts'
 export type RunSort = 'started' | 'workflow' | 'status' | 'app' | 'duration'
 export type SortDir = 'asc' | 'desc'
 
-/** A position in an order. The order `started` has no key besides the id. */
+/** A position in an order. The order `started` has no key except the id. */
 export interface RunPosition {
   key?: string | number
   id: string
 }
 
-/** The key of the order that comes before the id. A run without a duration counts as 0. */
+/** The sort key of the order, which precedes the id. A run without a duration counts as 0. */
 export function sortKey(run: Run, sort: RunSort): string | number | undefined {
   if (sort === 'started') return undefined
   return sort === 'duration' ? (runDurationMs(run) ?? 0) : run[sort]
 }
 
-/** The run's position now. It changes only in the orders by status and duration. */
+/** The run's present position. It changes only in the orders by status and duration. */
 export function positionOf(run: Run, sort: RunSort): RunPosition {
   const key = sortKey(run, sort)
   return key === undefined ? { id: run.id } : { key, id: run.id }

@@ -24,8 +24,8 @@ function successRate(succeeded: number, failed: number): number {
 }
 
 /**
- * Rounded to the next hundredth of a percent. One failure among millions is not rounded to 0, nor one success among millions
- * of failures to 100.
+ * Rounded to the next hundredth of a percent. One failure among millions of successes is not rounded to 0, and one success
+ * among millions of failures not to 100.
  */
 function failedRate(succeeded: number, failed: number): number {
   if (failed === 0) return 0

@@ -6,7 +6,7 @@ import { type Run, type RunKind, runDurationMs, runKind, type WaitingFor } from 
 import { shownRunId } from '../text/ids.ts'
 import { optionalTimestamp, timestamp } from '../text/timestamp.ts'
 
-/** An object of the wire with every field named, present or not: a field that is forgotten does not compile. */
+/** An object of the wire with every field named, present or not: if a field is forgotten, the code does not compile. */
 export type EveryField<Wire> = { [Name in keyof Required<Wire>]: Wire[Name] }
 
 /** The summary. Serialising it omits absent fields. */
@@ -40,7 +40,7 @@ export function runSummary(run: Run & { currentStepName?: string }): EveryField<
   }
 }
 
-/** The kind as the API shows it, which leaves out the usual one. */
+/** The kind as the API shows it; the usual kind is left out. */
 export function followOnKind(kind: RunKind): Exclude<RunKind, 'run'> | undefined {
   return kind === 'run' ? undefined : kind
 }

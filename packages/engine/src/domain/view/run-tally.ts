@@ -1,4 +1,4 @@
-// Runs in numbers: how many started and ended, and how long they took. Used by roll-ups and statistics.
+// Counts of runs: how many started and ended, and how long they took. Used by roll-ups and statistics.
 
 import type { TERMINAL_STATUSES } from '@perdure/protocol'
 import { addDurations, type Durations, noDurations } from './durations.ts'
@@ -6,17 +6,17 @@ import { addDurations, type Durations, noDurations } from './durations.ts'
 /** Numbers of ended runs by status. */
 export type Ends = Record<(typeof TERMINAL_STATUSES)[number], number>
 
-/** Every field but `onFailure` and `cleanup` counts the runs of handlers alone (docs/console.md#what-is-counted). */
+/** Every field except `onFailure` and `cleanup` counts only runs of handlers (docs/console.md#what-is-counted). */
 export interface RunTally extends Ends {
-  /** Created runs. */
+  /** Number of created runs. */
   started: number
   /** The durations of the succeeded and failed runs. */
   durations: Durations
-  /** The times that ended runs waited for their first pass. */
+  /** How long ended runs had waited for their first pass. */
   queueTimes: Durations
-  /** On-failure runs that ended. */
+  /** Ended on-failure runs. */
   onFailure: Ends
-  /** Cleanup runs that ended. */
+  /** Ended cleanup runs. */
   cleanup: Ends
 }
 
@@ -44,7 +44,7 @@ export function addTally(to: RunTally, tally: RunTally): void {
   addDurations(to.queueTimes, tally.queueTimes)
 }
 
-/** The entry of that key, which is made if there is none. */
+/** The entry of that key; it is created if there is none. */
 export function tallyOf<Key>(tallies: Map<Key, RunTally>, key: Key): RunTally {
   let tally = tallies.get(key)
   if (!tally) {

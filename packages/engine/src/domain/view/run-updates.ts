@@ -1,4 +1,4 @@
-// Derives from a unit how a list of runs changes: the new state of each run, with all that a row of the list shows. Called by
+// Derives the changes of a list of runs from a unit: the new state of each run, with all fields of a row in the list. Called by
 // services/commit/announce for the streams of many runs.
 
 import type { Change } from '../model/change.ts'
@@ -6,21 +6,21 @@ import { type Run, type RunStatus, runDurationMs } from '../model/run.ts'
 import { isSettled, type Step } from '../model/step.ts'
 import { type MoveError, moveError, statusFrames } from './timeline-frames.ts'
 
-/** The state of a run after a commit. A field that is absent did not change with it. */
+/** The state of a run after a commit. An absent field did not change. */
 export interface RunUpdate {
   runId: string
   workflow: string
   app: string
-  /** The newest seq of the commit, and its time. */
+  /** The newest seq of the commit, and the commit's time. */
   seq: number
   ts: number
   status: RunStatus
   attempt: number
   startedAt?: number
   durationMs?: number
-  /** The newest unsettled step, else the newest; the step that failed, of a run that failed. */
+  /** The newest unsettled step, else the newest one; for a failed run, the step that failed. */
   currentStepName?: string
-  /** Only with a status that has one. */
+  /** Only with a status that has an error. */
   error?: MoveError
 }
 
@@ -30,8 +30,8 @@ interface StepNow {
 }
 
 /**
- * The update of each run whose status or steps the unit changes. A pass that goes on commits its steps without their run:
- * `lastOf` answers the last update of that run, if it is known.
+ * The update of each run whose status or steps the unit changes. A pass under way commits its steps without their run: `lastOf`
+ * returns the last update of that run, if it is known.
  */
 export function runUpdates(
   changes: readonly Change[],
@@ -53,7 +53,7 @@ export function runUpdates(
   return updates
 }
 
-/** The update of a running run whose runner reported that a step runs. */
+/** The update of a running run after its runner reported a running step. */
 export function runningUpdate(run: Run, { seq, ts, name }: { seq: number; ts: number; name: string }): RunUpdate {
   const { id: runId, workflow, app, status, attempt } = run
   return { runId, workflow, app, seq, ts, status, attempt, ...times(run), currentStepName: name }
@@ -82,7 +82,7 @@ function runUpdate(
   }
 }
 
-/** As a list shows it: none of a run that succeeded or was cancelled, and of one that failed the step that failed. */
+/** The current step in a list: none for a succeeded or cancelled run; for a failed run, the step that failed. */
 function currentStep({ status, error }: Run, now: StepNow | undefined): Pick<RunUpdate, 'currentStepName'> {
   if (status === 'succeeded' || status === 'cancelled') return {}
   const name = error?.stepName ?? now?.step.name
@@ -95,7 +95,7 @@ function times(run: Run): Pick<RunUpdate, 'startedAt' | 'durationMs'> {
   return { ...(startedAt !== undefined && { startedAt }), ...(durationMs !== undefined && { durationMs }) }
 }
 
-/** By run: the newest unsettled step of the unit, else the newest. */
+/** By run: the newest unsettled step of the unit, else the newest one. */
 function currentSteps(changes: readonly Change[]): Map<string, StepNow> {
   const current = new Map<string, StepNow>()
   for (const change of changes) {

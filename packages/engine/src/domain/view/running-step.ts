@@ -1,5 +1,5 @@
-// A step whose callback goes on, as its runner reported (docs/wire-protocol.md#running-steps). It is known to the engine that
-// drives the run, in memory, and never stored.
+// A step whose callback is running, as its runner reported (docs/wire-protocol.md#running-steps). The engine that drives the
+// run knows it, only in memory; it is never stored.
 
 import { nextAttempt, type Step, type StepStatus } from '../model/step.ts'
 
@@ -9,11 +9,11 @@ export interface RunningStep {
   name: string
   /** When the callback began, by the engine's clock. */
   startedAt: number
-  /** Its place behind the steps that were stored when it was read. */
+  /** Its place after the steps that were stored when it was read. */
   index: number
 }
 
-/** The step as reads show it: the stored step that is tried again, or one that nothing is stored of. */
+/** The step as reads show it: a stored step that runs again, or one of which nothing is stored. */
 export function asStep(
   { id, name, startedAt, index }: RunningStep,
   { runId, stored }: { runId: string; stored: Step | undefined },

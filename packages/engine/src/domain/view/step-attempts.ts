@@ -1,10 +1,9 @@
-// The attempts of a step that have ended, from the frames of those that failed and the row of the last one. Called by the
-// routes of steps.
+// The ended attempts of a step, from the frames of failed ones and the row of the last one. Called by the routes of steps.
 
 import type { StepError } from '@perdure/protocol'
 import { isSettled, type PassSent, type RanTimes, type Step, type StepStatus } from '../model/step.ts'
 
-/** A frame of a step that ends an attempt: the attempt failed and is retried, or the step settled. */
+/** A frame of a step that ends an attempt: the attempt failed and will be retried, or the step settled. */
 export interface AttemptFrame extends Partial<PassSent & RanTimes> {
   stepIndex: number
   ts: number
@@ -29,11 +28,11 @@ export interface StepAttempt {
 export function attemptsOf(step: Step, frames: readonly AttemptFrame[]): StepAttempt[] {
   const attempts = new Map<number, StepAttempt>()
   for (const { status, ts, ...frame } of frames) {
-    // A resume makes a failed attempt `retrying`: its first frame has the time of its end.
+    // After a resume a failed attempt is `retrying` again: the attempt's first frame has the time of its end.
     if (!attempts.has(frame.attempt)) attempts.set(frame.attempt, ended(frame, status, ts))
   }
   const { attempt, status, finishedAt } = step
-  // A step that is cancelled between two attempts ends none.
+  // A step that was cancelled between two attempts ends no attempt.
   if (isSettled(status) && finishedAt !== undefined && !attempts.has(attempt)) {
     attempts.set(attempt, ended(step, status, finishedAt))
   }

@@ -1,5 +1,5 @@
-// Derives the timeline frames of a run from a unit, with the same seqs as the stored timeline. A stream that has sent
-// everything before them can send them without a read. Called by services/commit/announce; the store uses the same shapes.
+// Derives the timeline frames of a run from a unit, with the same seqs as in the stored timeline. A stream that has sent all
+// earlier frames can send these without a read. Called by services/commit/announce; the store uses the same shapes.
 
 import type { RunError, TimelineFrame } from '@perdure/protocol'
 import { cutText } from '@perdure/protocol'
@@ -13,11 +13,11 @@ import type { JsonText } from '../text/json-text.ts'
 
 type LogFrame = Extract<TimelineFrame, { kind: 'log' }>
 type WireProgressFrame = Extract<TimelineFrame, { kind: 'progress' }>
-/** A progress, whose value is kept as JSON text. */
+/** A frame of a progress, whose value is kept as JSON text. */
 export type ProgressFrame = Omit<WireProgressFrame, 'value'> & { value: JsonText }
-/** A frame that follows from a unit. Frames of log lines come only from the store. */
+/** A frame that can be derived from a unit. Frames of log lines come only from the store. */
 export type DerivedFrame = Exclude<TimelineFrame, LogFrame | WireProgressFrame> | ProgressFrame
-/** A frame as it is read from the store: log fields are kept as JSON text. */
+/** A frame from the store: log fields are kept as JSON text. */
 export type StoredFrame = DerivedFrame | (Omit<LogFrame, 'fields'> & { fields?: JsonText })
 
 type StepFrame = Pick<Step, 'seq' | 'name' | 'status' | 'attempt' | 'error'> & {
@@ -32,11 +32,11 @@ export function runFrame(runId: string, { seq, ts, status, attempt, error }: Run
   return error === undefined ? frame : { ...frame, error }
 }
 
-/** Maximum lengths of an error in a frame of a run, and of the one that a run keeps of its last failed pass. */
+/** Maximum lengths of an error in a frame of a run, and of the error that a run stores of its last failed pass. */
 const FRAME_MESSAGE_CHARS_MAX = 1000
 const FRAME_STACK_CHARS_MAX = 8000
 
-/** The error of a run or a pass, cut to what a frame contains. */
+/** The error of a run or a pass, cut to the lengths in a frame. */
 export function frameError({ message, stack, name, code, stepName }: RunError): RunError {
   return {
     message: cutText(message, FRAME_MESSAGE_CHARS_MAX, '…'),
@@ -67,7 +67,7 @@ export function stepFrame(runId: string, frame: StepFrame): DerivedFrame {
   }
 }
 
-/** The run_status frames of a change, in order of seq. The stream of all runs of a namespace sends them. */
+/** The run_status frames of a change, in order of seq. The stream of all runs of a namespace sends these. */
 export function statusFrames(change: Extract<Change, { type: 'run.created' | 'run.moved' }>): RunStatusFrame[] {
   const { run } = change
   const isNew = change.type === 'run.created'
@@ -78,7 +78,7 @@ export function statusFrames(change: Extract<Change, { type: 'run.created' | 'ru
     const { startedSeq: seq, startedAt: ts } = run
     if (seq !== undefined && ts !== undefined) frames.push({ seq, ts, status: 'running', attempt: 1 })
   }
-  // A run that has ended never moves again, so this change ended it.
+  // An ended run never moves again, so this change ended it.
   const { finishedSeq: seq, finishedAt: ts, status, attempt } = run
   if (isTerminal(status) && seq !== undefined && ts !== undefined) {
     const error = run.error && { error: frameError(run.error) }
@@ -87,7 +87,7 @@ export function statusFrames(change: Extract<Change, { type: 'run.created' | 'ru
   return frames.sort((a, b) => a.seq - b.seq)
 }
 
-/** Longest message of an error in the stream of a namespace, in code points. */
+/** Maximum length of an error message in the stream of a namespace, in code points. */
 const MOVE_MESSAGE_CHARS_MAX = 200
 
 /** The error of a run in the stream of its namespace: cut, and without a stack. */
@@ -104,8 +104,8 @@ export function moveError({ error }: Pick<RunStatusFrame, 'error'>): MoveError |
 }
 
 /**
- * The run's frames in order of seq. Undefined when only the store knows them: it assigns the seqs of a wake, and does not
- * store a log line again that it has.
+ * The run's frames in order of seq. Undefined when only the store knows them: it assigns the seqs of a wake, and does not store
+ * a log line twice.
  */
 export function derivedFrames(changes: readonly Change[], runId: string): DerivedFrame[] | undefined {
   const frames: DerivedFrame[] = []
@@ -143,7 +143,7 @@ export function progressText({ value, ...head }: ProgressFrame): JsonText {
   return splice(head, { value: onOneLine(value) })
 }
 
-/** A line break in JSON is between tokens, where a space means the same. */
+/** Replaces line breaks, which in JSON are only between tokens and mean the same as a space there. */
 function onOneLine(text: JsonText): JsonText {
   return text.replace(/[\r\n]/g, ' ')
 }

@@ -1,13 +1,13 @@
-// The tree of a run or an event: the runs and events that it led to (docs/concepts.md#trees). Built level by level by
+// The tree of a run or an event: the runs and events that it caused (docs/concepts.md#trees). Built level by level by
 // services/run/tree; the bounds are here.
 
 import type { Run } from '../model/run.ts'
 
-/** Levels below the root. */
+/** Maximum number of levels below the root. */
 export const TREE_DEPTH_MAX = 8
 const TREE_NODES_MAX = 500
 
-/** How the parent made a run or an event. */
+/** How the parent caused a run or an event. */
 export type TreeVia = 'root' | 'child' | 'started' | 'onFailure' | 'cleanup' | 'fork' | 'trigger' | 'emit'
 
 /** The part of a run that a tree shows. */
@@ -16,7 +16,7 @@ export type RunOfTree = Pick<
   'id' | 'workflow' | 'app' | 'status' | 'createdAt' | 'startedAt' | 'finishedAt' | 'startKey'
 >
 
-/** A run with the run or the event that it came of. */
+/** A run with the run or the event that caused it. */
 export interface RelatedRun extends RunOfTree {
   of: string
   via: Extract<TreeVia, 'child' | 'started' | 'onFailure' | 'cleanup' | 'fork' | 'trigger'>
@@ -29,7 +29,7 @@ export interface EmittedEvent {
   id: string
   name: string
   at: number
-  /** The run. */
+  /** The run that emitted it. */
   of: string
   stepName: string
 }
@@ -47,7 +47,7 @@ export type TreeNode = Place & (({ type: 'run' } & RunOfTree) | { type: 'event';
 export class TreeDraft {
   readonly nodes: TreeNode[] = []
   readonly #depths = new Map<string, number>()
-  /** Whether a bound kept nodes out. */
+  /** Whether a bound excluded nodes. */
   truncated = false
 
   /** Adds the root. */

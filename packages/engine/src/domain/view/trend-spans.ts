@@ -1,21 +1,21 @@
-// The spans of a trend of runs: equal parts of a window of time, whose limits are those of counted spans, so that counts need no
-// estimate. Used by the statistics of workflows.
+// The spans of a trend of runs: equal parts of a window of time, whose limits are also limits of counted spans, so that counts
+// need no estimate. Used by the statistics of workflows.
 
 import { type SeriesStep, SPAN_KEPT_MS, SPAN_MS } from './rollup-span.ts'
 
-/** The lengths below a day; longer spans are of whole days. One of them has at most 6 counted spans. */
+/** The lengths below a day; longer spans are whole days. Each has at most 6 counted spans. */
 const LENGTHS_MS = [SPAN_MS['5m'], 3 * SPAN_MS['5m'], SPAN_MS['1h'], 3 * SPAN_MS['1h'], 6 * SPAN_MS['1h']] as const
 
-/** Equal spans of time, one after the other, the first from `from`. */
+/** Equal spans of time, one after the other, the first one from `from`. */
 export interface TrendSpans {
   from: number
   spanMs: number
   count: number
-  /** The longest counted span that each of them consists of. */
+  /** The longest counted span into which each of them can be divided. */
   step: SeriesStep
 }
 
-/** The shortest spans of which at most `most` contain the window. They begin at multiples of their length since 1970. */
+/** The shortest spans of which at most `most` cover the window. They begin at multiples of their length since 1970. */
 export function trendSpans(window: { since: number; until: number }, most: number, now: number): TrendSpans {
   const { since, until } = window
   const spansOf = (spanMs: number): TrendSpans => {
@@ -31,7 +31,7 @@ export function trendSpans(window: { since: number; until: number }, most: numbe
   return spans
 }
 
-/** The number of the span that the time is in; a time behind them all is in the last one. */
+/** The number of the span that contains the time; a time after all spans counts in the last one. */
 export function spanOf({ from, spanMs, count }: TrendSpans, at: number): number {
   return Math.min(count - 1, Math.floor((at - from) / spanMs))
 }

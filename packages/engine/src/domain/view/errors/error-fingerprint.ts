@@ -1,5 +1,5 @@
-// The fingerprint of a failed run's error: failures of one cause have the same (docs/errors.md#fingerprints). Stored with the run
-// when it fails, and used by the list of runs and the list of errors.
+// The fingerprint of a failed run's error: failures with one cause have the same fingerprint (docs/errors.md#fingerprints).
+// Stored with the run when it fails, and used by the list of runs and the list of errors.
 
 import { hash } from 'node:crypto'
 import { type Run, runKind } from '../../model/run.ts'
@@ -22,9 +22,10 @@ export function errorFingerprint(run: Run): string | undefined {
     code ?? null,
     maskedMessage(message),
   ]
-  // A failure handler that fails is another cause, even with the same error.
+  // A failing failure handler is another cause, even with the same error.
   if (kind !== 'run') parts.push(kind)
-  // The code that threw an error distinguishes it from others with the same message. Without stack frames the fingerprint is the same as in older versions.
+  // The code that threw an error distinguishes it from others with the same message. If there are no stack frames, the
+  // fingerprint is the same as in older versions.
   const frames = ownStackFrames(stack, message)
   if (frames.length > 0) parts.push(frames)
   return hash('sha256', JSON.stringify(parts)).slice(0, 16)

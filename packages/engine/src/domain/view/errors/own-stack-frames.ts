@@ -1,18 +1,19 @@
-// The innermost frames of a stack that are the user's own code, in a form that a deployment does not change: the name of the
-// function and of its file, without the path and the line. They are a part of the fingerprint (docs/errors.md#fingerprints).
+// The innermost frames of a stack that belong to the user's own code, in a form that a deployment does not change: the names of
+// the function and of its file, without the path and the line. These are a part of the fingerprint
+// (docs/errors.md#fingerprints).
 
 import { maskedWords } from './masked-message.ts'
 
 const STACK_FRAMES_MAX = 3
-/** Lines of a stack that are looked at, and the characters of each. */
+/** Maximum lines of a stack that are looked at, and maximum characters of each. */
 const LINES_MAX = 100
 const LINE_CHARS_MAX = 500
 /** Shorter names come from minified code and change from build to build. */
 const NAME_CHARS_MIN = 3
-/** The first line of a stack repeats the message, which may have lines of its own. */
+/** The first line of a stack repeats the message, which may have several lines. */
 const HEAD_CHARS_MAX = 300
 
-/** Places of packages and of the runtime. */
+/** Paths of packages and of the runtime. */
 const FOREIGN =
   /(?:^|[\\/])(?:node_modules|site-packages|dist-packages)[\\/]|[\\/]lib[\\/]python\d|^(?:node|bun|deno|ext|native|internal|java\.base)\b|^</
 const POSITION = /(?::\d+){1,2}$/
@@ -23,13 +24,13 @@ interface StackFrame {
   place: string
 }
 
-/** `chargeCard charge.ts` for each frame, the innermost first; none for a stack that has no such frames, or of an unknown form. */
+/** `chargeCard charge.ts` for each frame, the innermost first; empty for a stack without such frames, or of an unknown form. */
 export function ownStackFrames(stack: string | undefined, message: string): string[] {
   if (stack === undefined) return []
   const texts = stackFramesOf(withoutMessage(stack, message)).flatMap(({ name, place }) =>
     FOREIGN.test(place) ? [] : [`${nameOf(name)} ${fileOf(place)}`],
   )
-  // A recursion counts once, however deep it was.
+  // A recursion counts once, however deep it is.
   return texts.filter((text, i) => text !== texts[i - 1]).slice(0, STACK_FRAMES_MAX)
 }
 
@@ -43,7 +44,10 @@ function stackFramesOf(stack: string): StackFrame[] {
   return python.length > 0 ? python.reverse() : lines.flatMap(stackFrameOf)
 }
 
-/** A frame as V8 writes it, `at charge (file:///app/charge.ts:7:11)`, or as other browsers' engines do, `charge@/app/charge.ts:7:11`. */
+/**
+ * A frame as V8 writes it, `at charge (file:///app/charge.ts:7:11)`, or as other browsers' engines write it,
+ * `charge@/app/charge.ts:7:11`.
+ */
 function stackFrameOf(line: string): StackFrame[] {
   const at = line.startsWith('at ')
   const text = at ? line.slice('at '.length).replace(/^async /, '') : line
@@ -69,7 +73,7 @@ function nameOf(name: string): string {
   return last.length < NAME_CHARS_MIN || last.startsWith('<') ? '' : maskedWords(last)
 }
 
-/** The name of the file; what differs from build to build, as in `charge-4f3a2b1c.js`, is masked. */
+/** The name of the file; the part that differs from build to build, as in `charge-4f3a2b1c.js`, is masked. */
 function fileOf(place: string): string {
   const path = place.replace(/[?#].*$/, '')
   return maskedWords(path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1))
