@@ -39,7 +39,7 @@ export interface InvokeCall {
    */
   mayMove?(): boolean
   /**
-   * Called once, at the beginning, with a function that tells the runner that the run has ended. The invoke continues: the
+   * Called once, at the beginning, with a function that notifies the runner of the end of the run. The invoke continues: the
    * runner may still answer. A transport without such a message never calls it.
    */
   onCancellable?(cancel: () => void): void

@@ -222,7 +222,7 @@ function pausedWithout(
   return paused
 }
 
-/** Saves the row. A paused schedule is never due. A lease on the row ends, whoever has it. */
+/** Saves the row. A paused schedule is never due. Any engine's lease on the row ends. */
 function savedRow(stored: FlowRow, state: ScheduleState, availableAt = state.scheduledAt): Change {
   const { leaseOwner: _, availableAt: __, ...row } = stored
   const moved = { version: row.version + 1, state: JSON.stringify(state) }

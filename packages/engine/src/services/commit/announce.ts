@@ -97,7 +97,7 @@ export class Announcer {
     this.#updates.publish(changes, namespace)
   }
 
-  /** Tells open streams that a runner reported a running step. Nothing is stored. */
+  /** Publishes to open streams that a runner reported a running step. Nothing is stored. */
   stepsRun({ run, lastStepSeq }: RunState, name: string | undefined, ts: number): void {
     if (name === undefined || run.status !== 'running') return
     const { moves, running } = this.#deps.live

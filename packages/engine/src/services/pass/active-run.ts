@@ -41,7 +41,7 @@ export interface ActiveRun extends PermitOwner, StreamingRun {
   trial?: Trial | undefined
   /** The runner of the pass under way may answer even if the run was ended (late-answers.ts). */
   mayAnswerLate?: boolean
-  /** Tells the runner of such a pass that its run has ended; absent where the transport has no message for that. */
+  /** Notifies the runner of such a pass of the end of its run; absent where the transport has no message for that. */
   cancelPass?: (() => void) | undefined
   /** Present if the run was ended while such a pass was under way. */
   late?: LatePass | undefined

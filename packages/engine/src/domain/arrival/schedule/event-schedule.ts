@@ -175,7 +175,7 @@ function withFired(schedule: EventSchedule, now: number): EventSchedule {
   return { ...rest, ...firedAfter(schedule, now), lastAt: now }
 }
 
-/** The row of a schedule, based on the stored one if there is one. A lease on the row ends, whoever has it. */
+/** The row of a schedule, based on the stored one if there is one. Any engine's lease on the row ends. */
 export function scheduleRow(namespace: string, schedule: EventSchedule, stored?: FlowRow): FlowRow {
   const { id: key, eventData, ...about } = schedule
   const id = scheduleRowId(namespace, key)
