@@ -1,4 +1,4 @@
-// The contract of services/support/service.ts, held against every service that compose starts and stops: on a real store,
+// The contract of services/support/service.ts, checked against every service that compose starts and stops: on a real store,
 // under a virtual clock.
 
 import { pino } from 'pino'
@@ -91,7 +91,7 @@ const SERVICES: Record<string, (setting: Setting) => Service | Stoppable> = {
       store: {
         nextAvailableAt: lane => setting.store.nextAvailableAt(lane),
         prunedUpTo: () => setting.store.prunedUpTo(),
-        // Reports of a store that is shared, with the calls of this one.
+        // Reports of a shared store, which call this one.
         engines: { put: () => setting.store.ping(), remove: () => setting.store.ping(), list: async () => [] },
       },
       process: { version: '1.0.0', host: 'here', pid: 1 },

@@ -1,4 +1,5 @@
-// Turns of steps at a limit: when a step waits for one, gets it, uses it and gives it back (docs/steps.md#limits-that-steps-share).
+// Turns of steps at a limit: when a step waits for one, gets it, uses it and gives it back
+// (docs/steps.md#limits-that-steps-share).
 
 import { expect, it } from 'vitest'
 import { given, givenLoaded } from '../testkit/given.testkit.ts'
@@ -8,7 +9,7 @@ const turnsOf = ({ changes }: { changes: readonly { type: string }[] }) =>
   changes.filter(({ type }) => type.startsWith('turn'))
 const ASKED = { op: 'StepRun', status: 'waiting', attempt: 1, limit: { name: 'openai' } } as const
 const at = (fields: object = {}) => ({ id: idOf('a'), name: 'a', startedAt: NOW - SECOND, ...ASKED, ...fields })
-/** It has its turn in the pass that is under way. */
+/** The step has its turn in the pass under way. */
 const turned = at({ turnAt: NOW - SECOND, nextAttemptAt: NOW - SECOND })
 
 it('a step that asks waits, and its pool grants last of all', () => {

@@ -1,5 +1,5 @@
-// Checkpoints of a pass that goes on (docs/wire-protocol.md#checkpoints): the rules of a 206, except that nothing parks;
-// and their acks, in the order of a later replay.
+// Checkpoints of a pass under way (docs/wire-protocol.md#checkpoints): the rules of a 206, except that nothing parks; and their
+// acks, in the order of a later replay.
 
 import { describe, expect, it } from 'vitest'
 import { RunState } from '../run/state.ts'

@@ -1,4 +1,4 @@
-// Spent tries of a step or a pass in a workflow that pauses then (docs/concepts.md#pause-on-failure).
+// Spent tries of a step or a pass in a workflow with pause on failure (docs/concepts.md#pause-on-failure).
 
 import type { RunError } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
@@ -144,7 +144,7 @@ describe('spent tries of a step', () => {
     expect(then.next).toBe('pass')
     expect(then.run).toMatchObject({ status: 'paused', leaseOwner: 'engine-1', waitingFor: { kind: 'failure' } })
     const resumed = then.leasedAgain(NOW).at(NOW).whenResumed()
-    // The pass in flight was sent by now, so it leaves the step to the next one.
+    // The pass in flight was sent before, so it leaves the step to the next pass.
     expect(resumed.step('charge').nextAttemptAt).toBe(NOW + 1)
   })
 

@@ -1,4 +1,4 @@
-// Runs that cannot go on: too many steps, too much state, nothing to do, unusable answers (docs/limits.md#bounds).
+// Runs that cannot continue: too many steps, too much state, nothing to do, unusable answers (docs/limits.md#bounds).
 
 import { STEPS_MAX } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-// The budget of the transport: 8 tries of one pass, counted apart from the attempts of steps (docs/concepts.md#failures).
+// The budget of the transport: 8 tries of one pass, counted separately from the attempts of steps (docs/concepts.md#failures).
 
 import { describe, expect, it } from 'vitest'
 import { given } from '../testkit/given.testkit.ts'

@@ -1,4 +1,4 @@
-// WaitForCallback: a wait takes a post that came before it, or parks on there being none (docs/steps.md#callbacks).
+// WaitForCallback: a wait takes a post that came earlier, or parks if there is none (docs/steps.md#callbacks).
 
 import { describe, expect, it } from 'vitest'
 import { earlyCallbacksId, keepCallback } from '../arrival/callback/early-callbacks.ts'

@@ -19,6 +19,6 @@ test('a history is completed by the present definition, on the page that it belo
   expect(times([NOW, NOW - 5])).toEqual([NOW, NOW - 5])
   expect(times([NOW - 9], NOW - 5)).toEqual([NOW - 9])
   expect(times([], NOW)).toEqual([])
-  // Another engine has registered a newer one, which the catalog lacks yet.
+  // Another engine has registered a newer definition, which the catalog lacks so far.
   expect(times([NOW + 1, NOW - 5])).toEqual([NOW + 1, NOW - 5])
 })

@@ -1,4 +1,4 @@
-// Warnings about what a registration meets: other live versions of its app, and apps that nobody serves any more.
+// Warnings of a registration about other live versions of its app, and about apps that no runner serves any more.
 
 import { expect, test } from 'vitest'
 import { runner, workflow } from '../testkit/nouns.testkit.ts'

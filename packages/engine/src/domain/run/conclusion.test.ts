@@ -22,7 +22,7 @@ const start = { taken: true, freeAt: NOW + SECOND }
 interface Row {
   name: string
   before: Partial<Run>
-  /** Fields that the decision changed; absent: it left the row alone. */
+  /** Fields that the decision changed; absent: it did not change the row. */
   after?: Partial<Run>
   start?: typeof start
   fields?: Conclusion['fields']

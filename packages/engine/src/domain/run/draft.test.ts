@@ -26,7 +26,7 @@ import {
 import { Draft } from './draft.ts'
 import { RunState } from './state.ts'
 
-/** Every frame of a run that follows from the changes, in seq order. */
+/** Every frame of a run that can be derived from the changes, in seq order. */
 function told(before: Run, changes: readonly Change[]): string[] {
   const frames: [seq: number, what: string][] = []
   for (const change of changes) {

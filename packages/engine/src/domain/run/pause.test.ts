@@ -1,5 +1,5 @@
 // Pause and resume, before, during and after a pass (docs/concepts.md#pause-resume-cancel), and the wake of a parked run whose
-// handler goes on (docs/wire-protocol.md#another-pass).
+// handler continues (docs/wire-protocol.md#another-pass).
 
 import { describe, expect, it } from 'vitest'
 import { given, givenLoaded } from '../testkit/given.testkit.ts'

@@ -1,4 +1,4 @@
-// Schedules, above all on the nights when clocks change.
+// Schedules, above all on nights when clocks change.
 
 import { describe, expect, it } from 'vitest'
 import {
@@ -129,7 +129,7 @@ function expectMatching(change: ClockChange, fields: string, around: number, mat
   expect(iso(instants(source, ...span)), source).toEqual(iso(matchingInstants(change, span, matches)))
 }
 
-/** A schedule of times of the day fires at the first minute of each day that is not before each of them. */
+/** A schedule with times of the day fires once for each of them a day: at the first minute that is not before it. */
 function expectDaily(change: ClockChange, minutes: readonly number[], fields?: string): number[] {
   const [only = 0] = minutes
   const source = `TZ=${change.zone} ${fields ?? `${only % 60} ${Math.floor(only / 60)}`} * * *`

@@ -38,7 +38,7 @@ const answered = (status: number, extra: { retryAfterMs?: number } = {}): SendRe
   ...extra,
 })
 
-/** The delivery and the attempt that follow from the result of a send. */
+/** The delivery and the attempt after the result of a send. */
 const given = (patch: Partial<Delivery> = {}) => ({
   when: (result: SendResult, options: { random?: number; scheduleMs?: number[] } = {}) =>
     concludeAttempt({

@@ -63,7 +63,7 @@ test('runs that no runner could be reached for are counted by app, with 0 for ap
   })
   const runner = { kind: 'runner', until: NOW + 1 } as const
   await store.commit({ guards: [], changes: [held('run_1', runner), held('run_2', runner)] })
-  // One that only waits for room on its runner.
+  // This run only waits for room on its runner.
   await store.commit({ guards: [], changes: [held('run_3', { kind: 'runner' })] })
   expect((await read()).withoutRunner).toEqual([
     { app: 'shop', runs: 2 },

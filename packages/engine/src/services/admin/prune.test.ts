@@ -8,7 +8,7 @@ import { Pruner } from './prune.ts'
 const NOW = 1_764_000_000_000
 const MINUTE = 60_000
 
-/** A clock whose timers fire when the test says so, and a store with so many rows of each kind. */
+/** A clock whose timers fire when the test says so, and a store with this many rows of each kind. */
 function setUp(rows: Partial<Record<Pruning['rows'], number>>, fails = () => false) {
   const timers: { at: number; fn: () => void }[] = []
   const clock = {
@@ -36,7 +36,7 @@ function setUp(rows: Partial<Record<Pruning['rows'], number>>, fails = () => fal
   const lines: string[] = []
   const log = pino({ level: 'error' }, { write: (line: string) => void lines.push(line) })
   const pruner = new Pruner({ store, clock, log, retention: { succeeded: 1000 } })
-  /** Lets time pass until `isDone`, firing what falls due. */
+  /** Advances time until `isDone`, and fires the timers that fall due. */
   const pass = async (ms: number) => {
     const end = clock.time + ms
     for (;;) {

@@ -1,4 +1,4 @@
-// An engine knows soon, and at little cost, what others register; a read never undoes what this engine registered.
+// An engine soon knows, at little cost, what other engines register; a read never undoes this engine's own registrations.
 
 import pino from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
@@ -50,7 +50,7 @@ async function watching() {
     watch.stop()
     await store.close()
   })
-  /** Committed by an engine, and taken over by it. */
+  /** Commits changes at an engine, which applies them. */
   const commit = async (by: Catalog, ...changes: Change[]) => {
     await store.commit({ guards: [], changes })
     by.apply(changes)

@@ -28,7 +28,7 @@ const event: Change = {
   },
 }
 
-/** An announcer on a store that answers when the test lets it, with what the test gives. */
+/** An announcer on a store that answers when the test allows it, with the test's data. */
 function setUp() {
   const live = new Live()
   const reads: string[] = []

@@ -1,5 +1,5 @@
-// However many expressions decisions evaluate, one turn of the event loop takes a bounded share of their work, and their results
-// are those of decisions that are made at once.
+// However many expressions decisions evaluate, one turn of the event loop takes a bounded share of their work, and the results
+// are the same as those of decisions that are made at once.
 
 import { expect, test } from 'vitest'
 import { type Fanout, fanout } from '../../domain/arrival/fanout.ts'
@@ -23,7 +23,7 @@ import { describeFanout } from '../../domain/why/dry-run.ts'
 import { decideInTurns } from './turns.ts'
 
 const DATA = { items: Array.from({ length: 60 }, (_, i) => i) }
-/** Work of half the most; the name makes each expression another. */
+/** Work of half the maximum; the name makes each expression different. */
 const costly = (name: string) => `event.data.items.all(x, event.data.items.all(y, x + y >= 0)) ? "${name}" : ""`
 
 /** Every policy with an expression that a workflow can have at once. */
@@ -56,7 +56,7 @@ const input = {
   report: () => {},
 }
 
-/** Most units of work between two turns of the event loop, and the number of turns. */
+/** Maximum units of work between two turns of the event loop, and the number of turns. */
 async function workPerTurn(work: () => Promise<unknown>): Promise<{ most: number; turns: number }> {
   let [most, turns, from, isOver] = [0, 0, workDone(), false]
   const count = () => {

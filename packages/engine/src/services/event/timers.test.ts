@@ -40,7 +40,7 @@ async function setUp() {
   const log = pino({ level: 'silent' })
   const report = () => {}
   const claim = (owner: string) => store.claimTimers({ owner, now: clock.time, leaseUntil: clock.time + 1, limit: 10 })
-  /** An engine of its own fires the claimed rows, to the end. */
+  /** A separate engine fires the claimed rows, to the end. */
   const fire = async (rows: readonly FlowRow[]) => {
     const timers = new Timers({
       store,
@@ -59,7 +59,7 @@ async function setUp() {
     }
     await timers.stop()
   }
-  /** The unit of an event that joins the buffer as it is now. */
+  /** The unit of an event that joins the present buffer. */
   const decide = async (eventId: string): Promise<Unit> => {
     const flow = new Map([[BUFFER, (await store.flowRow(BUFFER)) ?? null]])
     const posted = event(eventId, 'save', { receivedAt: clock.time })
@@ -113,7 +113,7 @@ test('a buffer that an event joins under a lease fires later, with that event', 
   await store.commit(await decide('evt_1'))
   clock.time += MINUTE
   const claimed = (await claim('engine-1')).filter(({ id }) => id === BUFFER)
-  // The clock of the engine that takes the event is a little behind.
+  // The clock of the engine that accepts the event is a little behind.
   clock.time -= 1
   await store.commit(await decide('evt_2'))
   clock.time += 1
@@ -131,7 +131,7 @@ test('a buffer of a workflow that only another engine knows yet becomes its run 
   catalog.replace({ ...(await store.catalog()), workflows: [] }, (await store.catalogRevision()) - 1)
   let looks = 0
   catalog.refreshWith(async () => {
-    // The first time it does not get that far.
+    // The first refresh does not find the workflow.
     if (++looks > 1) catalog.replace(await store.catalog(), await store.catalogRevision())
     return looks > 1
   })

@@ -1,4 +1,4 @@
-// Streams of one engine are notified of what another commits, as long as they are open.
+// Streams of one engine are notified about commits of another engine while they are open.
 
 import { expect, onTestFinished, test } from 'vitest'
 import { LoopbackNetwork } from '../../adapters/bus/loopback.testkit.ts'
@@ -194,7 +194,7 @@ test('at most a thousand events are read at once, and more when those are read',
     answer = resolve
   })
   const real = await openSqliteStore({ file: ':memory:' })
-  // A store that is slow: its answers wait for the test.
+  // A slow store: its answers wait for the test.
   const store = {
     in: (namespace: string) => ({
       ...real.in(namespace),

@@ -1,4 +1,4 @@
-// Which reports an engine takes for its passes: bounds, forged tokens, and what ends a pass.
+// Which reports an engine accepts for its passes: bounds, forged tokens, and what ends a pass.
 
 import { describe, expect, test } from 'vitest'
 import { PassTokens } from '../support/pass-tokens.ts'

@@ -1,4 +1,4 @@
-// Leases on a real store: the keeper extends those of its engine, and interrupts and counts those that are lost.
+// Leases on a real store: the keeper extends its engine's leases, and interrupts and counts the lost ones.
 
 import { expect, onTestFinished, test } from 'vitest'
 import { VirtualClock } from '../../adapters/clock/virtual.ts'

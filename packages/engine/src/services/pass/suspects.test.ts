@@ -1,4 +1,4 @@
-// Losses that belong together, and the suspects that a runner is sent at once.
+// Losses that belong together, and the suspects that may go to a runner at once.
 
 import { pino } from 'pino'
 import { expect, test } from 'vitest'

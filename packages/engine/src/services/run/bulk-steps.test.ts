@@ -1,4 +1,4 @@
-// Which runs a bulk action still applies to; its step on a run that has moved since its slice found it, on a real store.
+// Which runs a bulk action still applies to; its step on a run that has changed since its slice found it, on a real store.
 
 import { expect, onTestFinished, test } from 'vitest'
 import { openSqliteStore } from '../../adapters/sql/sqlite/store.ts'

@@ -3,7 +3,7 @@ import { JoinedReads } from './joined-reads.ts'
 
 const soon = () => new Promise(resolve => setImmediate(resolve))
 
-/** Reads that end when the test says so; each gives its number. */
+/** Reads that end when the test says so; each returns its number. */
 function opened() {
   const reads = new JoinedReads<number>()
   const ends: { resolve(): void; reject(error: Error): void }[] = []

@@ -1,4 +1,4 @@
-// A lane loop beside another engine on one store.
+// A lane loop while another engine works on the same store.
 
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'

@@ -3,7 +3,7 @@ import { systemClock } from '../../adapters/clock/system.ts'
 import { withDeadline } from './with-deadline.ts'
 
 test('an answer that waits to be read behind a busy event loop is in time', async () => {
-  // From an immediate, so that the loop comes to its timers before it comes to the answer.
+  // From an immediate, so that the loop runs its timers before it reads the answer.
   const answered = await new Promise<() => Promise<string>>(begun => {
     setImmediate(() => {
       const answer = new Promise<string>(resolve => setImmediate(resolve, 'answer'))

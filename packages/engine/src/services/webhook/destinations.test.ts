@@ -3,7 +3,7 @@ import { Destinations, PER_DESTINATION_MAX } from './destinations.ts'
 
 const PERMITS = 20
 
-/** Posts as many to the destination as it has room for, all of them answered, or none. */
+/** Posts as many to the destination as it has room for; all of them are answered, or none. */
 function round(destinations: Destinations, name: string, answered: boolean): number {
   const count = destinations.limits().room.get(name) ?? 1
   for (let i = 0; i < count; i++) destinations.begin(name)

@@ -1,4 +1,4 @@
-// A request to deliver again takes 1,000 deliveries at most, and says when more match.
+// A request to deliver again queues at most 1,000 deliveries, and reports when more match.
 
 import { expect, test } from 'vitest'
 import { type Delivery, newDelivery } from '../../domain/model/delivery.ts'

@@ -1,4 +1,4 @@
-// The memory of refused posts is bounded, and no namespace can displace what another has.
+// The memory of refused posts is bounded, and no namespace can displace the refusals of another.
 
 import { expect, test } from 'vitest'
 import type { Refusal } from '../../domain/webhook/refusal.ts'

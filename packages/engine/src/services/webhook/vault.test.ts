@@ -4,7 +4,7 @@ import { type SecretOwner, Vault } from './vault.ts'
 
 const owner: SecretOwner = { kind: 'endpoint', namespace: 'acme', id: 'whe_1' }
 
-/** A secret as the first format had it: not bound to its row. */
+/** A secret in the first format: not bound to its row. */
 function unbound(secret: string, passphrase: string): string {
   const iv = randomBytes(12)
   const cipher = createCipheriv('aes-256-gcm', createHash('sha256').update(passphrase).digest(), iv)

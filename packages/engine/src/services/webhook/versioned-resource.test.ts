@@ -1,5 +1,5 @@
-// Edits and deletions of endpoints and receivers by two engines on one store, each with a catalog of its own that
-// nothing else refreshes.
+// Edits and deletions of endpoints and receivers by two engines on one store, each with its own catalog that nothing else
+// refreshes.
 
 import pino from 'pino'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -118,7 +118,7 @@ describe.each([
     await one.rename(id, 'after')
     const { catalog } = store
     let created: Promise<Item> | undefined
-    // The creation is durable and known after the read has begun, and before its answer is there.
+    // The creation is durable and known after the read has begun, but before the read's answer is there.
     store.catalog = async () => {
       const configured = await catalog.call(store)
       created ??= two.create('meanwhile')

@@ -1,4 +1,5 @@
-// The entries that are kept with an event beyond its effects: none for an event that meets every trigger, and a bounded amount for others.
+// The entries that are stored with an event beyond its effects: none for an event that meets every trigger, and a bounded
+// amount for others.
 
 import { expect, it } from 'vitest'
 import { noAssumptions } from '../../run/assumptions.ts'

@@ -1,4 +1,4 @@
-// Schedules of the API: their instants, and what becomes of those that are overdue (docs/events.md#schedules-by-api).
+// Schedules of the API: their instants, and which overdue ones still fire (docs/events.md#schedules-by-api).
 
 import { describe, expect, it } from 'vitest'
 import { HOUR, MINUTE, NOW } from '../../testkit/nouns.testkit.ts'

@@ -91,7 +91,7 @@ test('the groups become smaller until a suspect is alone, after few losses for n
     let current = freeLoss(undefined, loss(passes, 0))
     expect(current?.atOnce).toBe(passes)
     let losses = 0
-    // All that may go together do, and end together.
+    // All passes that may go together do so, and end together.
     while (current) {
       losses++
       current = freeLoss(current, loss(current.atOnce))

@@ -1,4 +1,4 @@
-// The run that a cleanup run follows, as its invokes carry it (docs/wire-protocol.md#cleanup).
+// The run that a cleanup run follows, as it appears in the cleanup run's invokes (docs/wire-protocol.md#cleanup).
 
 import { expect, it } from 'vitest'
 import { given } from '../../testkit/given.testkit.ts'

@@ -1,4 +1,4 @@
-// The event names that a workflow may use: those that `POST /events` takes (docs/events.md#send-an-event).
+// The event names that a workflow may use: those that `POST /events` accepts (docs/events.md#send-an-event).
 
 import { describe, expect, it } from 'vitest'
 import { given } from '../../testkit/given.testkit.ts'

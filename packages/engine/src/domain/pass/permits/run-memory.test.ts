@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { RunMemory } from './run-memory.ts'
 
 const MAX = 6400
-/** A run of more is large. */
+/** A larger run is large. */
 const SMALL = 100
 const TINY = 6
 

@@ -1,4 +1,4 @@
-// Cleanup runs (docs/concepts.md#cleanup-runs): which ends are followed by one, and what a fork may carry over.
+// Cleanup runs (docs/concepts.md#cleanup-runs): which ends have one, and what a fork may carry over.
 
 import { describe, expect, it } from 'vitest'
 import type { Slot } from '../../model/flow-control.ts'

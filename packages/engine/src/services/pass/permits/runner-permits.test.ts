@@ -1,4 +1,4 @@
-// The order in which runs get room on runners that take only so many invokes at once.
+// The order in which runs get room on runners with a maximum of invokes.
 
 import { expect, test } from 'vitest'
 import { VirtualClock } from '../../../adapters/clock/virtual.ts'
@@ -10,7 +10,7 @@ import { NONE_TRIED, type Requested, type RunnerPermit, RunnerPermits } from './
 
 const URL_OF = (id: string) => connectUrl('default', 'app', id)
 
-/** A queue for runners with as much room as the test says. */
+/** A queue for runners with the room that the test specifies. */
 function open(rooms: Record<string, number | undefined>) {
   const clock = new VirtualClock()
   const runners = () =>
