@@ -6,7 +6,7 @@ import type { DeliveryOutcome } from '../domain/model/delivery.ts'
 import type { RunKind } from '../domain/model/run.ts'
 import type { Lane, StoreStats } from './store.ts'
 
-/** The result of one invoke: the kinds of outcome, and of replies without an outcome. */
+/** The result of one invoke: an outcome, or a reply without an outcome. */
 export const INVOKE_OUTCOMES = [
   'returned',
   'opcodes',

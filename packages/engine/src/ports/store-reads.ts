@@ -274,7 +274,7 @@ export interface TimelinePage {
   more: boolean
 }
 
-/** The last run_status frame of a run, with the names of what it runs. */
+/** The last run_status frame of a run, with the names of its app and workflow. */
 export type RunStatusNow = RunStatusFrame & Pick<Run, 'workflow' | 'app'>
 
 /**
@@ -301,7 +301,7 @@ export interface Reads extends StatisticsReads, DefinitionReads, ScheduleReads, 
    * also matches waiting. If each page starts after the last run of the previous page, the pages contain every run that matched
    * throughout exactly once, however many other runs arrive or change. The exception is a run whose own sort key (status,
    * duration) changes: it may be in the pages at its old place, its new place, both or neither. No single slice looks at more
-   * than a bounded number of runs and bytes. A page that an index answers is no scan.
+   * than a bounded number of runs and bytes. A page that is read from an index is not a scan.
    */
   runs(query: RunQuery, signal?: AbortSignal): Promise<RunView[]>
   /** The same, but once `enough` is aborted it returns what it has found, at the end of the slice under way. */

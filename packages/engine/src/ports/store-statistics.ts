@@ -35,7 +35,7 @@ export interface EndpointSeriesQuery {
   endpointId?: string | undefined
 }
 
-/** Both times are times of `totalSince`; absent: all time. Live runs are those of now in any case. */
+/** Both times are times of `totalSince`; absent: all time. Live runs are always the present ones. */
 export interface RunTotalsQuery extends RunScope {
   since?: number | undefined
   until?: number | undefined

@@ -1,5 +1,5 @@
-// The Store port: the one place of all durable state. Services commit units, claim rows and load what decisions need; the
-// reads of one namespace are in store-reads.ts. Implemented by adapters/sql.
+// The Store port: the only place of durable state. Services commit units, claim rows and load what decisions need; the reads of
+// one namespace are in store-reads.ts. Implemented by adapters/sql.
 
 import type { BudgetLine } from '../domain/model/budget/budget.ts'
 import type { Guard, Unit } from '../domain/model/change.ts'

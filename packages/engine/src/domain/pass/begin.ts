@@ -105,7 +105,7 @@ function isPaused({ startedAt, app, workflow }: Run, catalog: CatalogView): bool
 
 /** Starts the pass on a runner, unless the run must wait for its slots or for its throttle first. */
 function startPass(draft: Draft, start: Start | undefined): Next {
-  // A parked run that is due is queued before it runs, and so is a run whose lease ran out.
+  // A due parked run is queued before it runs. The same holds for a run whose lease ran out.
   draft.move('queued')
   if (draft.run.leasedWithoutSlots) {
     // The run was leased without its slots while it was paused, and has been resumed since. The next claim takes the slots.

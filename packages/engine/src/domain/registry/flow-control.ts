@@ -149,7 +149,7 @@ class Reader {
     return Math.ceil(ms)
   }
 
-  /** A duration over 0, in ms, that may be as long as a sleep. */
+  /** A duration over 0, in ms, up to the maximum of a sleep. */
   delay(name: string, duration: number | string): number {
     const ms = parseDurationMs(duration)
     if (ms === undefined || ms <= 0 || ms > DELAY_MS_MAX)

@@ -9,7 +9,7 @@ import { cutText } from '@perdure/protocol'
 import { Cron } from 'croner'
 import { WallClock } from './wall-clock.ts'
 
-/** The schedule cannot be used; the message states why. */
+/** The schedule cannot be used; the message gives the reason. */
 export class CronError extends Error {
   override name = 'CronError'
 }

@@ -1,4 +1,4 @@
-// The filter of runs as replies and the audit log show it. Called by bulk actions and the bulk replay.
+// The filter of runs, as it appears in replies and in the audit log. Called by bulk actions and the bulk replay.
 
 import type { RunFilter } from '../model/run.ts'
 import { shownRunId } from '../text/ids.ts'

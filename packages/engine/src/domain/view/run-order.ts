@@ -1,4 +1,4 @@
-// The orders in which runs are listed (docs/concepts.md#lists-and-cursors): by a key, then by id, in one direction.
+// The orders of a list of runs (docs/concepts.md#lists-and-cursors): by a key, then by id, in one direction.
 
 import { type Run, runDurationMs } from '../model/run.ts'
 

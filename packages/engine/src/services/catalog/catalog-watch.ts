@@ -1,5 +1,5 @@
-// Keeps the catalog of an engine up to date with what other engines on the store register. Compose opens it where the store is
-// shared; a single engine knows everything from its own commits.
+// Keeps the catalog of an engine up to date with the registrations at other engines on the store. Compose opens it where the
+// store is shared; a single engine knows everything from its own commits.
 
 import type { Logger } from 'pino'
 import { type Runner, runnerKey, type Workflow } from '../../domain/model/workflow.ts'

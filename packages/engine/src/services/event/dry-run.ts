@@ -67,7 +67,7 @@ export class DryRun {
       for (const question of decided.questions)
         await answerQuestion(question, assumptions, { store, limiter: ADMITTING_LIMITER })
       for (const guard of decided.guards) {
-        // Runs are read as answers to questions.
+        // Runs are read when questions are answered.
         if (guard.type !== 'run' && guard.type !== 'steps') await refreshAssumption(store, assumptions, guard)
       }
       decided = await decide()

@@ -43,7 +43,7 @@ export interface LiveShareDeps {
 /** Announces followed keys repeatedly once it is started; it exchanges messages even before that. */
 export class LiveShare extends RepeatingTask {
   readonly #deps: LiveShareDeps
-  /** Runs of which other engines are to be notified. */
+  /** Runs about which other engines must be notified. */
   readonly #changedRuns = new Set<string>()
   readonly #updates: Gathered<string>
   /** The namespaces and ids of runs with new progress. */

@@ -1,4 +1,4 @@
-// Gives a parked run another pass because its handler went on after the answer of the last one
+// Gives a parked run another pass because its handler continued after the answer of the last pass
 // (docs/wire-protocol.md#another-pass). Any engine of the store may get the request. Called by http/connect and
 // http-checkpoints.ts.
 

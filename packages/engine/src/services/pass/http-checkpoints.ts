@@ -1,4 +1,4 @@
-// The passes whose runners report their steps over HTTP while the pass goes on (docs/wire-protocol.md#checkpoints-over-http).
+// The passes whose runners report their steps over HTTP while the pass continues (docs/wire-protocol.md#checkpoints-over-http).
 // The invoker opens each of them with its token, and http/routes/run/pass-checkpoints.ts brings the reports. If a report
 // arrives at another engine of the store, that engine forwards it to this one (forwarded-checkpoints.ts).
 

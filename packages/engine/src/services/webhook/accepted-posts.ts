@@ -1,5 +1,5 @@
 // When receivers last accepted a post (docs/webhooks.md#receive-webhooks): kept in memory and written once a minute, so that a
-// post costs no write of its own. services/webhook/inbound notes the posts.
+// post needs no separate write. services/webhook/inbound notes the posts.
 
 import type { Receiver } from '../../domain/model/receiver.ts'
 import type { Core } from '../commit/core.ts'

@@ -16,7 +16,7 @@ export interface Loss {
 
 type Undated = Omit<Suspicion, 'lostAt'>
 
-/** Each shared loss lets at most this part of the group go together again. */
+/** After each shared loss, at most this part of the group goes together again. */
 const GROUP_PART = 4
 /** Maximum losses that spend no try. On one engine, groups of one are reached long before. */
 const FREE_LOSSES_MAX = 10

@@ -129,7 +129,7 @@ export class EnginePermits {
     this.#memory.leaves(state.size)
   }
 
-  /** Whether the run has to end its pass and wait in the store, because runs have outgrown the memory. */
+  /** Whether the run must end its pass and wait in the store, because runs have outgrown the memory. */
   mustLeave(owner: PermitOwner): boolean {
     if (owner.isLeaving || !this.#memory.mustLeave(owner.bytes)) return owner.isLeaving === true
     owner.isLeaving = true
