@@ -94,7 +94,7 @@ export function meterOperator(node: Node): void {
   if (op !== '[]' && !BINARY_OPERATORS.has(op)) return
   node.handle = (left, right, ...rest) => {
     charge(OPERATOR_COST)
-    // The look-up of a member reads its name once; the operands of the other operators charge their own reads.
+    // The look-up of a member reads its name once; the other operators read their whole operands.
     if (op === '[]') charge(lengthOf(right) / 10)
     else if (typeof left !== 'number' || typeof right !== 'number') chargeOperator(op, left, right)
     return handle(left, right, ...rest)

@@ -33,8 +33,8 @@ export interface NextLink {
 
 /**
  * Ends the drafted run. The draft must not change the run afterwards. `mayAnswer`: its pass is under way and may still answer,
- * so the cleanup run waits for it. `given`: the events that the handler was given; absent: the events that a later pass must
- * have known, because its report was stored.
+ * so the cleanup run waits for it. `given`: the events that the handler was given; absent: the events that the runner knew at
+ * its last stored report.
  */
 export function finish(
   draft: Draft,

@@ -152,7 +152,10 @@ export class Catalog {
     view.putWorkflow({ ...workflow, ...(pausedAt !== undefined && { pausedAt }), ...(limits && { limits }) })
   }
 
-  /** Leaves out workflows that are being deleted, which the registration does not know. An empty list becomes none. */
+  /**
+   * Keeps the list of deleted workflows, which a registration at the same time does not contain. An empty list is stored as
+   * absent.
+   */
   #registerRunner(
     named: Pick<Runner, 'namespace' | 'app' | 'runnerId'> | Runner,
     given?: readonly DeletedWorkflow[],

@@ -71,7 +71,7 @@ export class MessagePermits implements MessageMemory {
       this.#grant(next)
     }
     if (this.#waiting.length === 0 || this.used > 0) return
-    // No stored message would trigger another check.
+    // No message is being stored that would trigger another check.
     this.#cancelTimer ??= this.#clock.after(EXCEEDED_WAIT_MS, () => {
       this.#cancelTimer = undefined
       this.roomChanged()
