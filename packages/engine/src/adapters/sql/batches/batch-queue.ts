@@ -13,10 +13,10 @@ const BATCH_WEIGHT_MAX = 4 * 1024 * 1024
 export const QUEUED_REQUESTS_MAX = 20_000
 const QUEUED_WEIGHT_MAX = Math.min(256 * 1024 * 1024, queuedShare())
 
-/** 1, 2, 4, ... up to the most a batch can hold. */
+/** 1, 2, 4, ... up to the most requests that a batch can hold. */
 const BATCH_BOUNDS = Array.from({ length: Math.log2(BATCH_REQUESTS_MAX) + 1 }, (_, i) => 2 ** i)
 
-/** The `details.reason` of the refusals of a store that is not the engine's any more. */
+/** The `details.reason` of refusals once the store no longer belongs to the engine. */
 const STORE_LOST = 'store_lost'
 
 interface Entry {
@@ -49,7 +49,7 @@ export class BatchQueue {
     this.#onError = onError
   }
 
-  /** Why it takes nothing more, since its database failed or was lost. */
+  /** Why the queue accepts no more requests, since its database failed or was lost. */
   get failure(): Error | undefined {
     return this.#broken
   }
@@ -59,7 +59,7 @@ export class BatchQueue {
     return this.#pending
   }
 
-  /** Batches by their size, as a histogram. */
+  /** Batches by size, as a histogram. */
   get sizes(): { bounds: readonly number[]; counts: readonly number[]; sum: number } {
     const sum = this.stats.requests - this.#waiting.length
     return { bounds: BATCH_BOUNDS, counts: this.#sizes, sum }
@@ -157,7 +157,7 @@ export class BatchQueue {
     return new Error(`A request to the store failed: ${failed}`, { cause })
   }
 
-  /** Every waiting request fails, and every later one. */
+  /** Fails every waiting request and every later one. */
   #break(reason: unknown, isLost = false): void {
     const cause = reason instanceof Error ? reason : new Error(String(reason))
     this.#broken = isLost

@@ -1,4 +1,4 @@
-// The way of batches to a writer or reader, wherever it runs. The batch queue sends one batch at a time.
+// Carries batches to a writer or reader, wherever it runs. The batch queue sends one batch at a time.
 
 import type { BatchAnswer, Request } from './requests.ts'
 

@@ -1,18 +1,20 @@
-// Writes commits that stand alone in the calling thread, over a connection of its own, and everything else in the writer's
-// thread. Two ways between threads cost a lone commit more than SQLite and a quick disk together. Under load, batches that
-// gather in the meantime are worth more (bench/laboratory.md). The batch queue sends one batch at a time, so the two
-// connections never write at once.
+// Writes commits that stand alone in the calling thread, over its own connection, and everything else in the writer's thread. For
+// a lone commit, the way to the other thread and back costs more than SQLite and a quick disk together. Under load, batches that
+// gather in the meantime are worth more (bench/laboratory.md). The batch queue sends one batch at a time, so the two connections
+// never write at once.
 
 import type { Channel, Server } from './channel.ts'
 import { type BatchAnswer, isFailure, isUnit, type Request, weightOf } from './requests.ts'
 
 /** A commit stands alone if none was under way for this long before it. */
 const APART_MS_MIN = 0.2
-/** Lone commits of the thread in a row, after which the next ones are written here. */
+/** Number of consecutive lone commits by the thread after which the next ones are written here. */
 const LONE_IN_A_ROW = 8
-/** A commit that takes longer than this ends the row: the calling thread must not wait for a slow disk. */
+/** A commit that takes longer than this ends the series: the calling thread must not wait for a slow disk. */
 const QUICK_MS_MAX = 2
-/** Commits written here in a row. Those of the thread in between write the log back to the database, which takes long. */
+/**
+ * Most consecutive commits written here. The thread's commits in between write the log back to the database, which takes long.
+ */
 const HERE_MAX = 128
 /** A larger unit goes to the thread. */
 const WEIGHT_MAX = 64 * 1024
@@ -32,7 +34,7 @@ export class LoneCommits implements Channel {
   #here: Server | undefined
   #opening: Promise<void> | undefined
   #endedAt = Number.NEGATIVE_INFINITY
-  /** Quick lone commits of the thread in a row, and commits here that may follow. */
+  /** Consecutive quick lone commits of the thread, and the commits that may follow here. */
   #row = 0
   #left = 0
   #isBroken = false
@@ -59,7 +61,7 @@ export class LoneCommits implements Channel {
     await this.#options.thread.close(this.#isBroken)
   }
 
-  /** Undefined if the thread is to write the batch: nothing of it is written then. */
+  /** Returns undefined if the thread is to write the batch: then nothing of it has been written. */
   #runHere(batch: Request[], begunAt: number): BatchAnswer | undefined {
     if (!this.#here || this.#left === 0) return undefined
     const answer = this.#here.run(batch)

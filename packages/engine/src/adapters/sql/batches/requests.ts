@@ -28,7 +28,7 @@ export type Task =
   | { type: 'dropClaims'; claims: ClaimsOfWorkflow }
   /** Answered with the number of ends that were counted. */
   | { type: 'countEnds'; ends: EndsToCount }
-  /** Only where one process owns the store (sqlite/move-times.ts). */
+  /** Only if one process owns the store (sqlite/move-times.ts). */
   | { type: 'moveTimes'; by: number; now: number }
   | { type: 'wakeStranded'; now: number; until: number }
   /** Answered with the newest time of the store. */
@@ -52,13 +52,13 @@ export interface Failure {
 }
 
 export interface BatchAnswer {
-  /** One for each request, or for the first ones: the others are to be sent again in the next batch. */
+  /** One for each request, or only for the first ones: the rest are to be sent again in the next batch. */
   answers: Answer[]
   /** Durable transactions it took. */
   transactions: number
-  /** Why the database cannot be used any more, if that is so. */
+  /** Why the database can no longer be used, if so. */
   broken?: string
-  /** The store is not this engine's any more; `broken` says why, and what to do. */
+  /** The store no longer belongs to this engine; `broken` says why, and what to do. */
   isLost?: true
 }
 

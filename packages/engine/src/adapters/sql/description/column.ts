@@ -14,9 +14,9 @@ export interface Column<Field = never> {
   readonly codec: Codec
   readonly isNullable: boolean
   readonly isUnique?: boolean
-  /** Where the name is not the field's. */
+  /** The column's name, if it differs from the field's. */
   readonly name?: string
-  /** Long values are stored in `payloads`, under the id of their row. */
+  /** Stores long values in `payloads`, under the id of their row. */
   readonly isPayload?: true
   /** Computes the value from the whole object; such a column is not read back. */
   readonly from?: (object: never) => unknown
@@ -66,7 +66,7 @@ export function derived<Object, Field>(column: Column<Field>, from: (object: Obj
   return { ...column, from, accepts: undefined } as Column
 }
 
-/** A column that some statements of their own write. */
+/** A column that only dedicated statements write. */
 export function unmapped(column: Column): Column {
   return { ...column, isUnmapped: true }
 }

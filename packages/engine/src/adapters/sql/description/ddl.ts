@@ -1,5 +1,5 @@
-// Makes the numbered steps of a schema from the descriptions of its tables: the first step creates all that is there since
-// version 1, each later one adds what its version added. Called by the migrations of both dialects.
+// Makes the numbered steps of a schema from the descriptions of its tables: the first step creates everything of version 1, and
+// each later one adds what its version added. Called by the migrations of both dialects.
 
 import type { ColumnType } from './column.ts'
 import type { NamedColumn } from './row-functions.ts'
@@ -12,7 +12,7 @@ export interface DdlDialect {
   position: string
   /** Follows the columns of a table that is stored by its key. */
   stored: string
-  /** Statements of the dialect alone, by the version that they belong to. */
+  /** Statements of one dialect only, by their version. */
   own: Readonly<Record<number, string>>
 }
 

@@ -11,8 +11,8 @@ export function numbered(sql: string): string {
 }
 
 /**
- * Every placeholder as a parameter of the write function, an element of the array `a` behind position `p`, cast to its type.
- * The first one is the parameter at `from`.
+ * Turns every placeholder into a parameter of the write function: an element of the array `a` after position `p`, cast to its
+ * type. The first one is the parameter at `from`.
  */
 export function fromParameters(sql: string, { from = 0 }: { from?: number } = {}): string {
   let index = from

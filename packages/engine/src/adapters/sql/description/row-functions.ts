@@ -1,6 +1,6 @@
-// Turns the columns of a table into the functions that write objects into rows and read them back. The functions are
-// generated as source text once, field by field, as one would write them by hand: a loop over the columns costs 0.3 µs more
-// on every step of every pass.
+// Turns the columns of a table into the functions that write objects into rows and read them back. The functions are generated as
+// source text once, field by field, like code written by hand: a loop over the columns would cost 0.3 µs more on every step of
+// every pass.
 
 import type { Column } from './column.ts'
 import type { Row, Value } from './values.ts'
@@ -21,7 +21,7 @@ export interface RowFunctions<Object> {
   append(to: Value[], object: Object): void
   /** Appends the values of the columns that a move writes. */
   appendMoving(to: Value[], object: Object): void
-  /** Reads a row of the table's columns in their order; values behind them are ignored. */
+  /** Reads a row that has the table's columns in their order; ignores any values after them. */
   fromRow(row: Row): Object
 }
 
@@ -44,7 +44,7 @@ export function mapped(columns: readonly NamedColumn[]): NamedColumn[] {
   return columns.filter(({ column }) => !column.isUnmapped)
 }
 
-/** `moving` are the last of `all`. */
+/** Makes the functions of a table's rows. `moving` are the last of `all`. */
 export function rowFunctions<Object>(
   all: readonly NamedColumn[],
   moving: readonly NamedColumn[],
@@ -62,7 +62,7 @@ function appending<Object>(columns: readonly NamedColumn[]): RowFunctions<Object
   return compiled('to, object', `to.push(${values.join(', ')})`, computed)
 }
 
-/** A function of these parameters; its body sees the values of columns that are computed, by the column's index. */
+/** Compiles a function with these parameters; its body sees the values of computed columns, by the column's index. */
 function compiled<F>(parameters: string, body: string, computed: readonly unknown[]): F {
   const source = `return function (${parameters}) { ${body} }`
   return new Function('computed', 'inline', source)(computed, inline) as F

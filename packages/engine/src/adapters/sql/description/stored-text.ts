@@ -1,11 +1,11 @@
 // The stored form of strings. SQL text ends at a NUL and cannot hold a lone surrogate, but messages, names and ids can. Such
 // strings are stored as their JSON text after a mark. Connections convert every string that goes in or comes out.
 
-/** Text in daily use does not begin with the mark; text that does is stored after a second mark. */
+/** Ordinary text does not begin with the mark; text that does is stored after a second mark. */
 const MARK = '\u001a'
 const MARK_CODE = 0x1a
 
-/** Equal strings have equal stored forms and different strings different ones, so keys keep working. */
+/** Equal strings have equal stored forms, and different strings have different ones, so keys keep working. */
 export function toStored(text: string): string {
   return isPlain(text) ? text : MARK + JSON.stringify(text)
 }

@@ -18,7 +18,7 @@ export interface Index {
 }
 
 interface Options {
-  /** Columns of the primary key, by which rows are stored; absent: rows are stored by a number of their own. */
+  /** Columns of the primary key, by which rows are stored; if absent, rows are stored by their own number. */
   key?: readonly string[]
   /** Further sets of columns whose values are unique. */
   unique?: readonly (readonly string[])[]
@@ -45,7 +45,7 @@ export interface Table<Object> extends TableSchema, RowFunctions<Object> {
   moving: readonly string[]
   /** A select list whose rows `fromRow` reads. */
   select: string
-  /** The same without payloads that are stored beside their rows, and with NULL for the columns named here. */
+  /** The same without payloads that are stored outside their rows, and with NULL for the columns named here. */
   selectWithout(...columns: string[]): string
   typeOf(column: string): ColumnType
 }

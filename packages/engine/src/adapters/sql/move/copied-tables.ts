@@ -1,5 +1,5 @@
-// The columns and keys by which a move copies each table, from the tables' descriptions: a table or column that is added there is copied without
-// further code.
+// The columns and keys by which a move copies each table, from the tables' descriptions: new tables and columns are copied
+// without further code.
 
 import type { ColumnType } from '../description/column.ts'
 import type { TableSchema } from '../description/table.ts'
@@ -12,7 +12,7 @@ export interface CopiedTable {
   key: readonly string[]
   /** The column that numbers the rows. */
   position?: string | undefined
-  /** The schema creates its only row, which the copy replaces. */
+  /** The schema creates the table's only row, which the copy replaces. */
   hasOneRow: boolean
 }
 

@@ -1,4 +1,4 @@
-// Copies a whole store into an empty one, of either dialect, while no engine has them open: every row of every table, then
+// Copies a whole store into an empty one, of either dialect, while no engine has them open. Copies every row of every table,
 // compares both sides row by row, and checks the rules of the store on both. Called by compose/maintenance.ts.
 
 import { createHash } from 'node:crypto'
@@ -10,19 +10,21 @@ import { keyOf, type PageBounds, pagesOf } from './pages.ts'
 import { beginMove, endMove, noteProgress, progressOf } from './progress.ts'
 import type { MoveSide } from './side.ts'
 
-/** One thing that a move has done: a page copied, a table found equal on both sides, or a broken rule that came with the source. */
+/**
+ * One thing that a move has done: a page copied, a table found equal on both sides, or a broken rule that the source already had.
+ */
 export type MoveProgress =
   | { step: 'copied' | 'compared'; table: string; rows: number }
   | { step: 'violation'; violation: Violation }
 
 export interface MoveOptions extends PageBounds {
-  /** Gives up what an unfinished move has left in the target. */
+  /** Discards what an unfinished move has left in the target. */
   restart?: boolean
 }
 
 /**
- * Moves the store; the source stays as it is. A move that was cut goes on when it is called again. Throws if the target is not
- * empty, or if the sides differ at the end; no engine opens such a target.
+ * Moves the store; the source stays as it is. A move that was interrupted continues when it is called again. Throws if the target
+ * is not empty, or if the sides differ at the end; no engine opens such a target.
  */
 export async function* move(
   source: MoveSide,
@@ -59,14 +61,14 @@ async function* copyTable(
     })
     yield { step: 'copied', table: name, rows }
   }
-  // Rows that retention has removed had positions too, and what refers to them must stay behind every later row.
+  // Rows that retention has removed had positions too. Later rows must come after every position that other rows refer to.
   if (position !== undefined) {
     const highest = await source.lastPosition(table)
     await target.commit(() => target.setLastPosition(table, highest))
   }
 }
 
-/** Equal for tables with equal rows, whatever the dialect. */
+/** Returns the same digest for tables with equal rows, whatever the dialect. */
 async function digestOf(side: MoveSide, table: CopiedTable): Promise<{ rows: number; digest: string }> {
   const hash = createHash('sha256')
   let rows = 0

@@ -6,7 +6,7 @@ import type { CopiedTable } from './copied-tables.ts'
 import type { MoveSide } from './side.ts'
 
 const ROWS_MAX = 1000
-/** A page has one row at least, however long. */
+/** A page has at least one row, however long. */
 const PAGE_BYTES_MAX = 4 * 1024 * 1024
 
 export interface PageBounds {

@@ -1,4 +1,4 @@
-// A PostgreSQL schema as a side of a move, under a lock that shuts engines out.
+// A PostgreSQL schema as a side of a move, under a lock that keeps engines out.
 
 import type { Client } from 'pg'
 import { withoutPassword } from '../../../domain/text/service-url.ts'
@@ -59,7 +59,7 @@ function sideOn(client: Client, name: string): MoveSide {
       return row?.[0] as number
     },
     async setLastPosition(table, position) {
-      // A sequence begins at 1: the value 0 is that of one without a call.
+      // A sequence begins at 1: the value 0 belongs to a sequence that was never called.
       await client.query('SELECT setval($1::regclass, greatest($2::bigint, 1), $2::bigint > 0)', [
         await sequenceOf(table),
         position,
@@ -69,7 +69,7 @@ function sideOn(client: Client, name: string): MoveSide {
   }
 }
 
-/** One statement for all rows: an array for each column. */
+/** Inserts all rows with one statement: an array for each column. */
 async function insert(client: Client, { name, columns }: CopiedTable, rows: readonly Row[]): Promise<void> {
   const names = columns.map(column => column.name).join(', ')
   const arrays = columns.map(({ type }, i) => `$${i + 1}::${ARRAYS[type]}`).join(', ')

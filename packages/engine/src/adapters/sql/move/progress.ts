@@ -1,5 +1,5 @@
-// The notes of a move in its target, in a table beside those of the schema: the source, and how far each table is
-// copied. It is written with the rows that it counts, so a move goes on where it was cut, however it ended.
+// The notes of a move in its target, in a table outside the schema: the source, and how much of each table is copied. They are
+// written with the rows that they count, so a move continues where it stopped, however it ended.
 
 import type { Value } from '../description/values.ts'
 import { MOVE_TABLE } from '../tables/bookkeeping.ts'
@@ -10,9 +10,9 @@ import type { MoveSide } from './side.ts'
 const SOURCE = '@source'
 
 export interface TableProgress {
-  /** Rows that are copied. */
+  /** Number of rows copied. */
   rows: number
-  /** The key of the last of them; absent while there is none. */
+  /** The key of the last row copied; absent before the first. */
   last?: Value[]
 }
 
@@ -37,7 +37,7 @@ export async function beginMove(target: MoveSide, source: MoveSide, { restart = 
   })
 }
 
-/** The progress of a table; undefined if nothing of it was copied. */
+/** Returns the progress of a table; undefined if nothing of it was copied. */
 export async function progressOf(target: MoveSide, table: string): Promise<TableProgress> {
   const [row] = await target.rows(`SELECT state FROM ${MOVE_TABLE} WHERE name = ?`, [table])
   return row ? (JSON.parse(row[0] as string) as TableProgress) : { rows: 0 }
@@ -47,7 +47,7 @@ export function noteProgress(target: MoveSide, table: string, progress: TablePro
   return write(target, table, JSON.stringify(progress))
 }
 
-/** From now on engines may open the target. */
+/** Ends the move: engines may now open the target. */
 export function endMove(target: MoveSide): Promise<void> {
   return target.commit(() => target.run(`DROP TABLE ${MOVE_TABLE}`))
 }
@@ -65,7 +65,7 @@ async function write(target: MoveSide, name: string, state: string): Promise<voi
   )
 }
 
-/** The name of a store, which it has from its creation. */
+/** Returns the name of a store, which it has from its creation. */
 async function clusterOf(side: MoveSide): Promise<string> {
   const [[name]] = (await side.rows('SELECT name FROM cluster')) as [[string]]
   return name

@@ -2,7 +2,7 @@
 
 export type MoveRole = 'source' | 'target'
 
-/** Throws if the source has not the schema that this code knows. */
+/** Throws if the source does not have the schema that this code knows. */
 export function refuseOtherVersion(version: number, known: number): void {
   if (version === known) return
   if (version === 0) throw new Error('it has no tables of an engine')

@@ -6,18 +6,18 @@ import type { CopiedTable } from './copied-tables.ts'
 
 /** A store without an engine: none can open it until `close`. */
 export interface MoveSide extends Snapshot {
-  /** The store without its password, for messages. */
+  /** The store's name for messages, without its password. */
   readonly name: string
   /** Whether the schema has the table. */
   has(table: string): Promise<boolean>
   run(sql: string, params?: Value[]): Promise<void>
   insert(table: CopiedTable, rows: readonly Row[]): Promise<void>
-  /** Makes all that `work` writes durable at once, or nothing of it. */
+  /** Makes everything that `work` writes durable at once, or nothing of it. */
   commit(work: () => Promise<void>): Promise<void>
   /** Brings the schema of a target up to date. */
   migrate(): Promise<void>
   /** The highest position that the table has ever given to a row. */
   lastPosition(table: CopiedTable): Promise<number>
-  /** The table's next row gets the position after this one. */
+  /** Gives the table's next row the position after this one. */
   setLastPosition(table: CopiedTable, position: number): Promise<void>
 }

@@ -1,4 +1,4 @@
-// A SQLite file as a side of a move, under the lock that its engine would have.
+// A SQLite file as a side of a move, under the lock that its engine would take.
 
 import { existsSync } from 'node:fs'
 import { lockStore } from '../sqlite/claim.ts'

@@ -4,7 +4,7 @@ import type { LeftRun } from '../../../ports/store.ts'
 import type { BatchQueue } from '../batches/batch-queue.ts'
 import type { Query, Row } from '../description/values.ts'
 
-/** A claimed run as rows, as the writer answers it. */
+/** A claimed run as rows, in the writer's answer. */
 export interface ClaimedRun {
   run: Row
   steps: Row[]
@@ -22,11 +22,11 @@ export interface ClaimedRuns {
 export interface Database {
   /** Takes the requests for the writer. */
   readonly writer: BatchQueue
-  /** The rows of each query, all of them seen at one moment, after every commit that has resolved. */
+  /** Returns the rows of each query, all seen at one moment, after every commit that has resolved. */
   read(queries: Query[]): Promise<Row[][]>
   /** As `read`, for reads that may take long (reads/scan/scan-queue.ts): the readers of `read` stay free. */
   scan(queries: Query[], signal?: AbortSignal): Promise<Row[][]>
-  /** How many scans are carried out side by side. */
+  /** How many scans are carried out at the same time. */
   readonly scansAtOnce: number
   close(): Promise<void>
 }

@@ -86,7 +86,7 @@ export class SqlAdmin implements Admin {
     return row && NAMESPACES.fromRow(row)
   }
 
-  /** Every write raises the revision in the same commit. */
+  /** Raises the revision with every write, in the same commit. */
   async #write(append: (unit: UnitRequest) => void): Promise<void> {
     const unit: UnitRequest = [0]
     append(unit)

@@ -217,7 +217,7 @@ export class SqlStore implements Store {
     const [newestRow] = await this.#rows('SELECT max(position) FROM delivered_events WHERE inbox = ?', [id])
     const newest = (newestRow?.[0] as number | null) ?? 0
     for (let after = 0; ; ) {
-      // Events that the run was given come first, nearly always.
+      // Nearly always, the events that the run was given come first.
       const { sql, params } = inboxQuery(id, after, INBOX_PAGE)
       const rows = await this.#rows(sql, params)
       const first = rows.find(([eventId]) => !without.has(eventId as string))
@@ -289,7 +289,7 @@ export class SqlStore implements Store {
     return this.#database.close()
   }
 
-  /** Work of the engine's own, which is never refused. */
+  /** Performs the engine's own work, which is never refused. */
   #perform<T>(task: Task): Promise<T> {
     return this.#database.writer.submit<T>(task, { refusable: false })
   }

@@ -1,4 +1,4 @@
-// The tables of API keys and namespaces, and the number that rises with every write of theirs.
+// The tables of API keys and namespaces, and the number that rises with every write to them.
 
 import type { Namespace, StoredKey } from '../../../domain/model/api-key.ts'
 import { flag, integer, optional, text, unique } from '../description/column.ts'

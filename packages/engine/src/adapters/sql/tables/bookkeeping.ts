@@ -3,7 +3,7 @@
 import { integer, text } from '../description/column.ts'
 import { table } from '../description/table.ts'
 
-/** Rises with every write of apps, runners, workflows, endpoints and receivers that changes what the catalog says. */
+/** Rises with every write to apps, runners, workflows, endpoints or receivers that changes the catalog. */
 export const CATALOG_REVISION = table<{ revision: number }>()('catalog_revision', {
   only: { sqlite: '0', postgres: '0' },
   fixed: { revision: integer },
@@ -25,7 +25,7 @@ export const TOKEN_KEY = table<{ secret: string }>()('token_key', {
   since: 2,
 })
 
-/** Whether every secret of the store is sealed (1): an engine with an encryption key has sealed all that there were. */
+/** Whether every secret of the store is sealed (1): an engine with an encryption key has sealed all existing ones. */
 export const SEALING = table<{ sealed: number }>()('sealing', {
   only: { sqlite: '0', postgres: '0' },
   fixed: { sealed: integer },
@@ -38,8 +38,8 @@ export const PROBES = table<{ count: number }>()('probes', {
 })
 
 /**
- * The newest event and run when the stored times were last moved (sqlite/move-times.ts), and the newest time then. The times of
- * older rows are by another clock.
+ * The newest event and run when the stored times were last moved (sqlite/move-times.ts), and the newest time at that moment.
+ * Older rows have times by another clock.
  */
 export const LAST_MOVE = table<{ newestAt: number; eventPosition: number; runRow: number }>()('last_move', {
   only: { sqlite: '0, 0, 0', postgres: '0, 0, 0' },

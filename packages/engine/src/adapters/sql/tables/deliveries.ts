@@ -17,7 +17,7 @@ export const DELIVERIES = table<Delivery>()('deliveries', {
     eventKind: text,
     sourceRunId: optional(text),
     createdAt: integer,
-    // Claims share their room by it.
+    // Claims divide their room by it.
     destination: derived(text, destinationOf),
     trace: optional(text),
     payload,

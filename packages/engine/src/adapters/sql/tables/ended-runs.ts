@@ -62,7 +62,7 @@ export const RUN_ROLLUPS = table<Rollup>()('run_rollups', {
   indexes: { run_rollups_by_age: { on: 'span, at' } },
 })
 
-/** For each final status the last run, by the time of its end and then by id, up to which the roll-ups count. */
+/** For each final status the last run that the roll-ups have counted, by end time and then by id. */
 export const ROLLUP_MARKS = table<{ status: RunStatus; endedAt: number; runId: string }>()('rollup_marks', {
   key: ['status'],
   since: 2,
@@ -96,7 +96,7 @@ export const REMOVED_ENDS = table<{
   },
 })
 
-/** A run that has ended, and that the roll-ups have not counted. */
+/** An ended run that the roll-ups have not counted. */
 const IS_UNCOUNTED = `finished_at IS NOT NULL AND (late = 1 OR NOT EXISTS (SELECT 1 FROM rollup_marks AS m
     WHERE m.status = runs.status
       AND (m.ended_at > runs.finished_at OR (m.ended_at = runs.finished_at AND m.run_id >= runs.id))))`

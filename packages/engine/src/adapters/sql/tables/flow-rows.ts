@@ -11,7 +11,7 @@ import { NEWEST_OF_CHAIN } from './runs.ts'
 /** Schedules with a next instant. A lease moves it by some seconds. */
 export const SCHEDULES = "policy IN ('cron', 'schedule') AND available_at IS NOT NULL"
 
-/** The rows of the callbacks that runs got before they waited for them; the key is the run's id. */
+/** The rows of callbacks that arrived before their runs waited for them; the key is the run's id. */
 export const EARLY_CALLBACKS = "policy = 'callbacks'"
 
 export const FLOW_ROWS = table<FlowRow>()('flow_rows', {
@@ -29,7 +29,7 @@ export const FLOW_ROWS = table<FlowRow>()('flow_rows', {
     dueAt: optional(integer),
     expiresAt: optional(integer),
     state: text,
-    // Schedules with instants that did not fire are listed by it.
+    // Lists find schedules with missed instants by it.
     missedUntil: derived(since(2, optional(integer)), missedUntil),
   },
   indexes: {
@@ -39,7 +39,7 @@ export const FLOW_ROWS = table<FlowRow>()('flow_rows', {
     flow_rows_schedules: { on: 'namespace, key', where: "policy = 'schedule'", since: 2 },
     flow_rows_next: { on: 'namespace, available_at, id', where: SCHEDULES, since: 2 },
     flow_rows_missed: { on: 'namespace, missed_until, id', where: 'missed_until IS NOT NULL', since: 2 },
-    // Early callbacks go with their run, by its id.
+    // Early callbacks are removed with their run, by its id.
     flow_rows_callbacks: { on: 'key', where: EARLY_CALLBACKS, since: 3 },
     // Retention finds rows that are over by it.
     flow_rows_expiring: { on: 'expires_at', where: 'expires_at IS NOT NULL' },
@@ -61,13 +61,13 @@ export const SCHEDULED_TERMS = table<ScheduledTerm>()('scheduled_terms', {
   indexes: { scheduled_terms_of: { on: 'row_id, term' } },
 })
 
-/** The last of the instants at which the schedule did not fire. Its event's data can be long, and is read only if it may have one. */
+/** The last instant that the schedule missed. Its event's data can be long, and is read only if it may have one. */
 function missedUntil({ policy, state }: FlowRow): number | undefined {
   if ((policy !== 'cron' && policy !== 'schedule') || !state.includes('"missed"')) return undefined
   return (JSON.parse(state) as { missed?: Missed }).missed?.until
 }
 
-/** A key of `fairness` that waits in the queue of a slot or a throttle, or did so until just now (write/fair-turns.ts). */
+/** A key of `fairness` that waits in the queue of a slot or a throttle, or waited until just now (write/fair-turns.ts). */
 interface FairTurn {
   queue: string
   fairKey: string
@@ -99,7 +99,7 @@ interface LimitTurn {
   grantedAt?: number
   /** The latest time at which the callback started; absent: it may not have started. */
   startedAt?: number
-  /** The run is paused: others go first. */
+  /** The run is paused: other steps go first. */
   held?: boolean
 }
 
@@ -131,8 +131,8 @@ export const LIMIT_TURNS = table<LimitTurn>()('limit_turns', {
 })
 
 /**
- * The budgets of runs: a row for each name. Statements of their own add to the sums, so that runs which spend at the same time do not hold
- * each other up.
+ * The budgets of runs: a row for each name. Dedicated statements add to the sums, so that runs which spend at the same time do
+ * not delay each other.
  */
 export const BUDGETS = table<BudgetLine>()('budgets', {
   key: ['id', 'name'],

@@ -1,5 +1,6 @@
-// The table of the timeline frames that no other row contains: a run's moves between its first start and its end, statuses
-// of steps that are not final, and every status of a step that may settle more than once. Also reads the rows of a timeline page, of any table, as frames.
+// The table of the timeline frames that no other row contains: a run's moves between its first start and its end, statuses of
+// steps that are not final, and every status of a step that may settle more than once. Also reads the rows of a timeline page,
+// from any table, as frames.
 
 import type { LogLevel, RunError, RunStatus, StepError, StepStatus } from '@perdure/protocol'
 import type { PassSent, RanTimes } from '../../../domain/model/step.ts'

@@ -1,4 +1,4 @@
-// The columns of a row that name its pass, and when a runner executed an attempt. Steps and frames have them.
+// The columns that name a row's pass, and when a runner executed an attempt. Steps and frames have them.
 
 import { integer, optional, since, text } from '../description/column.ts'
 

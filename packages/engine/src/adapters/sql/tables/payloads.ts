@@ -1,5 +1,5 @@
-// The table of long payloads that never change, under the id of the row they belong to: the row itself is written anew,
-// overflow pages and all, whenever it moves.
+// The table of long payloads that never change, under the id of the row they belong to. The row itself is written again, with all
+// its overflow pages, whenever it moves.
 
 import { text, unique } from '../description/column.ts'
 import { table } from '../description/table.ts'

@@ -18,7 +18,7 @@ export const STEP_LIMITS = table<StepLimit>()('step_limits', {
   fixed: { namespace: text, app: text, name: text, limit: named('turns', integer), periodMs: integer },
 })
 
-/** The key of a runner's row: a runner without an id of its own has its URL for one, which may be too long for an index. */
+/** The key of a runner's row. A runner without an id has its URL as key, which may be too long for an index. */
 export const runnerKey = boundedKey
 
 export const RUNNERS = table<Runner>()('runners', {
@@ -43,7 +43,7 @@ export const RUNNERS = table<Runner>()('runners', {
     lastSeenAt: integer,
     instances: optional(json),
     hasLeft: flag,
-    // A statement of its own changes it: a registration keeps it.
+    // A dedicated statement changes it: a registration keeps it.
     deletedWorkflows: since(2, optional(json)),
     stepLimits: since(3, optional(json)),
   },
@@ -72,12 +72,12 @@ export const WORKFLOWS = table<Workflow>()('workflows', {
     inheritAttributes: since(2, optional(json)),
     updatedAt: integer,
     pausedAt: since(2, optional(integer)),
-    // A statement of its own changes them: a registration keeps them.
+    // A dedicated statement changes them: a registration keeps them.
     limits: since(3, optional(json)),
   },
 })
 
-/** Pauses and limits of workflows that no runner registers at the moment; those of a registered one are in its row. */
+/** Pauses and limits of workflows that no runner registers at the moment; a registered workflow has them in its row. */
 export const KEPT_PAUSES = table<KeptPause>()('kept_pauses', {
   key: ['namespace', 'app', 'name'],
   since: 3,

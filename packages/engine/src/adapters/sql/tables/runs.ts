@@ -1,4 +1,4 @@
-// The table of runs, and that of the events that cancel them.
+// The table of runs, and the table of the events that cancel them.
 
 import { type EventMatch, FOLLOW_ON_KINDS } from '@perdure/protocol'
 import { runDeadline } from '../../../domain/holds/timeouts.ts'
@@ -34,8 +34,8 @@ export const SLOT_COLUMNS = ['slot1', 'slot2', 'slot3'] as const
 
 const HELD_BY_LEASE = 'lease_owner IS NOT NULL AND leased_without_slots IS NULL'
 /**
- * The column of a slot, and that the run holds it: while it is leased, unless the lease took none; and one that it keeps, from the start of
- * the run, or its creation, to its end (domain/holds/kept-slots.ts). Kept slots are in the first columns.
+ * The condition that the run holds the slot of a column: while it is leased, unless the lease took none. A kept slot is held from
+ * the start of the run, or its creation, to its end (domain/holds/kept-slots.ts). Kept slots are in the first columns.
  */
 const holding = (slot: (typeof SLOT_COLUMNS)[number]) =>
   `${slot} IS NOT NULL AND ((${HELD_BY_LEASE})
@@ -45,16 +45,16 @@ export const HOLDS_SLOT = Object.fromEntries(SLOT_COLUMNS.map(slot => [slot, hol
   Record<(typeof SLOT_COLUMNS)[number], string>
 >
 
-/** The scheduled runs, in two parts with indexes of their own. A run that is leased at its creation enters only the second. */
+/** The scheduled runs, in two parts with separate indexes. A run that is leased at its creation enters only the second. */
 export const SCHEDULED = 'available_at IS NOT NULL AND lease_owner IS NULL'
 export const LEASED = 'available_at IS NOT NULL AND lease_owner IS NOT NULL'
 /** The live runs that are not in `LEASED`. A run that is leased at its creation and ends under that lease never enters. */
 export const IDLE = 'finished_at IS NULL AND (lease_owner IS NULL OR available_at IS NULL)'
 /** The part of `SCHEDULED` with a priority. */
 export const RANKED = `${SCHEDULED} AND priority IS NOT NULL`
-/** Runs that a claim takes from a time on whether or not there is room for them. */
+/** Runs that a claim takes, from a given time on, whether or not there is room for them. */
 export const ROOMLESS = 'roomless_at IS NOT NULL AND lease_owner IS NULL'
-/** The order in which a queue of held runs is served: that of the log. Runs that began between two events are in the order of their ids. */
+/** The order in which a queue of held runs is served: the log's order. Runs that began between two events are ordered by id. */
 export const QUEUE_ORDER = 'coalesce(priority, 0) DESC, log_position, id'
 /** The same as values that rise. */
 export const QUEUE_PLACE = '-coalesce(priority, 0), log_position, id'
@@ -67,10 +67,10 @@ const WAITS_FOR_SLOT = 'waits_for_slot IS NOT NULL AND lease_owner IS NULL'
 const HAS_FAIR_KEY = 'fair_key IS NOT NULL'
 const WAITS_FOR_START = 'start_queue IS NOT NULL AND lease_owner IS NULL'
 
-/** Forks and on-failure runs of a run that an event started: they have its payload too. */
+/** Forks and on-failure runs of a run that an event started: they also have its payload. */
 export const FOLLOWS_RUN_OF_EVENT = 'event_id IS NULL AND trigger_id IS NOT NULL'
 
-/** The kinds of runs as SQL. Runs of handlers have no kind in their row, so that the indexes of kinds have the few others alone. */
+/** The kinds of runs as SQL. A run of a handler has no kind in its row, so that the indexes of kinds hold only the others. */
 export const OF_HANDLER = 'kind IS NULL'
 export const ofKind = (kind: Exclude<RunKind, 'run'>) => `kind = '${kind}'`
 /** Runs that follow another. A list: with `IS NOT NULL` SQLite takes an index without the kind. */
@@ -118,17 +118,17 @@ export const RUNS = table<Run>()('runs', {
     input: payload,
     singletonKey: optional(text),
     startKey: since(3, optional(text)),
-    // Statements of their own set these three.
+    // Dedicated statements set these three.
     awaited: since(3, flag),
     signalled: since(3, flag),
     inbox: since(3, optional(text)),
     cancelOn: optional(json),
     holds: optional(json),
     priority: optional(real),
-    // Statements of its own change it: most runs have none.
+    // A dedicated statement changes it: most runs have none.
     attributes: since(2, optional(json)),
     progress: since(2, optional(json)),
-    // Claims share room by it.
+    // Claims divide their room by it.
     destination: derived(text, runDestination),
     slot1: derived(optional(text), ({ holds }: Run) => holds?.slots?.[0]?.id),
     slot2: derived(optional(text), ({ holds }: Run) => holds?.slots?.[1]?.id),
@@ -138,12 +138,12 @@ export const RUNS = table<Run>()('runs', {
     slotsFromBirth: derived(since(3, flag), ({ holds }: Run) => holds?.fromBirth),
     // The position of the newest event when the run was inserted: its waits look back to there (docs/events.md#waits).
     logPosition: unmapped(integer),
-    // A run that looks further back than its creation sees up to here the events in its inbox alone.
+    // A run that looks back beyond its creation sees only the events in its inbox up to here.
     inboxUntil: unmapped(since(3, optional(integer))),
     kind: derived(since(3, optional(text)), kindOfRow),
-    // Set by an end that is committed behind the mark up to which the roll-ups count, until they count it.
+    // Set by an end that is committed behind the mark of the roll-ups, until they count it.
     late: unmapped(since(2, flag)),
-    // Set by the end of a run whose workflow has a retention for it.
+    // Set by the end of a run whose workflow has its own retention.
     keptUntil: unmapped(since(3, optional(integer))),
   },
   moving: {
@@ -167,7 +167,7 @@ export const RUNS = table<Run>()('runs', {
     startedSeq: optional(integer),
     finishedAt: optional(integer),
     finishedSeq: optional(integer),
-    // Only the order of the list reads it, in which a run without a duration counts as 0.
+    // Only the list's order uses it; a run without a duration counts as 0.
     durationMs: derived(integer, (run: Run) => runDurationMs(run) ?? 0),
     waitingFor: optional(json),
     // Lists are filtered by these two.
@@ -184,7 +184,7 @@ export const RUNS = table<Run>()('runs', {
     runs_scheduled: { on: 'available_at', where: SCHEDULED, until: 3 },
     runs_destined: { on: 'destination, available_at, priority', where: SCHEDULED, until: 3 },
     runs_ranked: { on: 'destination, priority, available_at', where: RANKED, until: 3 },
-    // Runs of one time come in the order of the log. SQLite has them in that of their insertion, which is the same.
+    // Runs of the same time follow the order of the log. SQLite has them in the order of their insertion, which is the same.
     runs_due: { on: 'available_at', postgres: '(available_at, log_position)', where: SCHEDULED, since: 3 },
     runs_due_for: {
       on: 'destination, available_at, priority',
@@ -221,7 +221,7 @@ export const RUNS = table<Run>()('runs', {
       since: 3,
     },
     runs_started: { on: 'namespace, id' },
-    // A list by two filters walks the index of one of them and finds the other there too, without the rows (reads/run-walks.ts).
+    // A list with two filters walks the index of one and finds the other there too, without the rows (reads/run-walks.ts).
     runs_by_app: { on: 'namespace, app, id', until: 2 },
     runs_of_app: { on: `namespace, app, id, ${ALSO_FILTERED}, workflow`, since: 2 },
     runs_by_workflow: { on: 'namespace, workflow, id', until: 2 },
@@ -253,7 +253,7 @@ export const RUNS = table<Run>()('runs', {
       where: 'waiting_kind IS NOT NULL',
       since: 2,
     },
-    // Groups of failures are counted along it, and on SQLite their runners too: the id of a runner may be a URL, which does not fit
+    // Counts of failure groups walk this index, on SQLite with their runners: the id of a runner may be a URL, which does not fit
     // into an ordered index of PostgreSQL.
     runs_failed: { on: FAILURES, where: 'error_key IS NOT NULL', until: 2 },
     runs_of_failures: {
@@ -263,7 +263,7 @@ export const RUNS = table<Run>()('runs', {
       since: 2,
     },
     runs_waiting_for_budget: { on: 'waits_for_budget, id', where: 'waits_for_budget IS NOT NULL', since: 3 },
-    // Runs that follow another: of lists, the live ones in numbers, and those that failed themselves.
+    // Runs that follow another, for lists; the live ones, for counts; and those that failed themselves.
     runs_of_kind: { on: `namespace, kind, id, ${ALSO_FILTERED}, app, workflow, status`, where: OF_A_KIND, since: 3 },
     runs_of_kind_live: {
       on: 'namespace, kind, id, app, workflow, status, waiting_kind, finished_at',
@@ -325,7 +325,7 @@ function kindOfRow(run: Run): string | undefined {
   return kind === 'run' ? undefined : kind
 }
 
-/** No runner could be reached, or none has registered the workflow of a child. A run that only waits for room is due already. */
+/** No runner could be reached, or none has registered the workflow of a child. A run that only waits for room is already due. */
 function isHeldForRunner({ status, waitingFor }: Run): boolean {
   return (
     (status === 'queued' || status === 'waiting') && waitingFor?.kind === 'runner' && waitingFor.until !== undefined
@@ -337,13 +337,13 @@ function waitingKind({ status, waitingFor }: Run): string | undefined {
   return isTerminal(status) ? undefined : waitingFor?.kind
 }
 
-/** From then on no pass of the run is sent, unless it is resumed: it ends, or settles its timers. */
+/** After this time no pass of the run is sent, unless it is resumed: the run ends, or settles its timers. */
 function roomlessAt(run: Run): number | undefined {
   if (isTerminal(run.status)) return undefined
   return run.status === 'paused' || run.cancelRequested ? run.availableAt : runDeadline(run)
 }
 
-/** One attribute of a run, in its indexed form, with what else lists filter such runs by. */
+/** One attribute of a run, in its indexed form, with the other columns by which lists filter such runs. */
 interface RunAttribute {
   namespace: string
   attribute: string
@@ -373,7 +373,7 @@ export interface RunWatch {
   /** The filter of the event's data. */
   condition?: string
   match?: EventMatch
-  /** The key that an event finds a watch with `match` by. */
+  /** The key by which an event finds a watch with `match`. */
   matchKey?: string
   /** The last time at which an event cancels the run. */
   until?: number
@@ -392,7 +392,7 @@ export const RUN_WATCHES = table<RunWatch>()('run_watches', {
   },
   indexes: {
     run_watches_named: { on: 'namespace, event_name, position', until: 3 },
-    // Watches without a match have no key, and come in the order of their positions.
+    // Watches without a match have no key, and are ordered by their positions.
     run_watches_by_key: { on: 'namespace, event_name, match_key, position', since: 3 },
     run_watches_of: { on: 'run_id' },
   },

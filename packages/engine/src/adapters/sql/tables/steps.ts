@@ -52,7 +52,7 @@ export const STEPS = table<Step>()('steps', {
     // Only parked waits have it, so that events find them through a small index.
     namespace: unmapped(optional(text)),
     error: optional(json),
-    // The very last, so that reading the others never follows its pages.
+    // The last column, so that reading the others never follows its pages.
     data: optional(text),
   },
   indexes: {

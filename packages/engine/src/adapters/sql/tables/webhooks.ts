@@ -39,7 +39,7 @@ export const RECEIVERS = table<Receiver>()('webhook_receivers', {
     enabled: boolean,
     ...SECRETS,
     ...VERSIONED,
-    // A statement of its own writes it: it is no part of the catalog.
+    // A dedicated statement writes it: it is not part of the catalog.
     lastAcceptedAt: unmapped(since(2, optional(integer))),
   },
 })

@@ -1,4 +1,4 @@
-// The table of the definitions that workflows have and had, a row for each change.
+// The table of all present and past definitions of workflows, a row for each change.
 
 import type { KeptDefinition } from '../../../domain/model/workflow.ts'
 import { integer, json, optional, text } from '../description/column.ts'

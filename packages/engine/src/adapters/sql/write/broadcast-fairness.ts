@@ -1,7 +1,7 @@
-// Fairness for broadcasts: events that hundreds of steps wait for. Such an event is decided on the set of its waits, and
-// every wait that begins or ends makes the decision stale. Where waits come and go all the time, the event could lose for
-// ever. So once it has lost twice, units that touch waits for the event are delayed until the event is committed. This works
-// within one process and for a bounded time; correctness rests on guards alone.
+// Fairness for broadcasts: events that hundreds of steps wait for. Such an event is decided on the set of its waits, and every
+// wait that begins or ends makes the decision stale. If waits come and go all the time, the event could lose for ever. Once it
+// has lost twice, units that touch waits for the event are delayed until the event is committed. This works within one process
+// and for a bounded time; correctness rests on guards alone.
 
 import type { Change, Unit } from '../../../domain/model/change.ts'
 
@@ -9,13 +9,13 @@ import type { Change, Unit } from '../../../domain/model/change.ts'
 const WAITS_MIN = 100
 /** Lost commits after which other units wait for a broadcast. */
 const LOSSES_MAX = 2
-/** Longest that other units wait for a broadcast that is not tried again. */
+/** Longest time that other units wait for a broadcast that is not tried again. */
 const DELAY_MS_MAX = 1000
 
 /** A broadcast that lost. */
 interface Broadcast {
   losses: number
-  /** Resolves when other units need not wait any more; present while they wait. */
+  /** Resolves when other units no longer need to wait; present while they wait. */
   over?: Promise<void>
   end(): void
 }
@@ -37,7 +37,7 @@ export class BroadcastFairness {
     }
   }
 
-  /** The unit became durable. */
+  /** Call it when the unit has become durable. */
   committed(unit: Unit): void {
     if (!this.isActive) return
     const name = broadcastName(unit)
@@ -46,7 +46,7 @@ export class BroadcastFairness {
     this.#broadcasts.delete(name)
   }
 
-  /** The unit was stale because the set of waits had changed. */
+  /** Call it when the unit was stale because the set of waits had changed. */
   lost(unit: Unit): void {
     const name = broadcastName(unit)
     if (name === undefined) return

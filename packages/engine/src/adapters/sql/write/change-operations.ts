@@ -36,7 +36,7 @@ import { WORKFLOW_DEFINITIONS } from '../tables/workflow-definitions.ts'
 import { FORGOTTEN_PER_TURN } from './fair-turns.ts'
 import type { OperationName } from './statements.ts'
 
-/** Appends the operations that make the change: for each its number of parameters, its name, the parameters. */
+/** Appends the operations that make the change: the number of parameters, the name and the parameters of each. */
 export function appendChange(to: Value[], change: Change): void {
   const append = APPENDS[change.type] as (to: Value[], change: Change) => void
   append(to, change)
@@ -53,7 +53,7 @@ export function appendRow<T>(to: Value[], name: OperationName, table: Table<T>, 
   table.append(to, object)
 }
 
-/** Appends an operation whose parameters are the columns that a move writes, and then those that find the row. */
+/** Appends an operation whose parameters are the columns that a move writes, then the columns that find the row. */
 function appendMove<T>(to: Value[], name: OperationName, move: { table: Table<T>; object: T; key: Value[] }) {
   const { table, object, key } = move
   to.push(table.moving.length + key.length, name)
@@ -61,7 +61,7 @@ function appendMove<T>(to: Value[], name: OperationName, move: { table: Table<T>
   to.push(...key)
 }
 
-/** Their parameter is the id of the run, twice. */
+/** The parameter of each is the id of the run, twice. */
 const ERASE_FIRST = ['erase.attempts', 'erase.sentPayloads', 'erase.deliveries', 'erase.errorState'] as const
 const ERASE_OWN = [
   'erase.keepEnd',
@@ -315,7 +315,7 @@ function watchOf({ id: runId, namespace, trigger, input, createdAt }: Run, of: C
   }
 }
 
-/** A new run counts for the budgets above it, and begins its own. */
+/** Counts a new run for the budgets above it, and begins its own budget. */
 function appendBudgets(to: Value[], budgets: readonly RunBudget[]): void {
   for (const budget of budgets) {
     if (budget.limits === undefined) appendSpent(to, { id: budget.id, name: 'runs', whole: 1, billionths: 0 })
@@ -327,7 +327,7 @@ function appendSpent(to: Value[], { id, name, whole, billionths }: Pick<BudgetLi
   appendOperation(to, 'budget.spend', whole, billionths, billionths, id, name)
 }
 
-/** A run with a fairness key joins the start queue of its throttle, or has started and takes a turn of its key. */
+/** Adds a run with a fairness key to the start queue of its throttle; a run that has started takes a turn of its key. */
 function appendTurn(to: Value[], { holds, startQueue, startedAt, createdAt, leaseOwner }: Run, started?: true): void {
   const { fairness, throttle } = holds ?? {}
   if (!fairness || !throttle) return
@@ -340,13 +340,13 @@ function appendTurn(to: Value[], { holds, startQueue, startedAt, createdAt, leas
   appendOperation(to, 'turn.forget', id, id, FORGOTTEN_PER_TURN, id)
 }
 
-/** A workflow goes with the history of its definitions, so that names which come and go leave nothing. */
+/** Removes a workflow with the history of its definitions, so that names which come and go leave nothing. */
 function appendDropped(to: Value[], { namespace, app, name }: { namespace: string; app: string; name: string }): void {
   appendOperation(to, 'workflow.delete', namespace, app, name)
   appendOperation(to, 'definition.deleteOf', namespace, app, name)
 }
 
-/** A parked wait takes its run's namespace along, for the index that events find it by. */
+/** Gives a parked wait its run's namespace, for the index by which events find it. */
 function appendParkedWait(to: Value[], step: Step): void {
   to.push(STEPS.columns.length + 1, 'wait.insert' satisfies OperationName)
   STEPS.append(to, step)
@@ -354,8 +354,8 @@ function appendParkedWait(to: Value[], step: Step): void {
 }
 
 /**
- * The row of a settled step is its frame too. Any other status passes, and a step whose tries were spent may settle again,
- * so their frames need rows of their own.
+ * The row of a settled step is also its frame. Every other status is temporary, and a step with no tries left may settle again,
+ * so those frames need their own rows.
  */
 function appendStepFrame(to: Value[], { step, at = step.startedAt }: { step: Step; at?: number }): void {
   const settled = isSettled(step.status)
@@ -376,13 +376,13 @@ function appendStepFrame(to: Value[], { step, at = step.startedAt }: { step: Ste
   appendRow(to, 'frame.insert', FRAMES, frame)
 }
 
-/** The pass and the times of an attempt that has ended; the row of its step gets those of the next one. */
+/** The pass and the times of an attempt that has ended. The step's row gets those of the next attempt. */
 function reportOf({ status, pass, runner, passSentAt, ranAt, ranMs }: Step): Partial<PassSent & RanTimes> {
   if (pass === undefined || (status !== 'retrying' && !isSettled(status))) return {}
   return { pass, runner, passSentAt, ranAt, ranMs }
 }
 
-/** Stores a payload that is too long for its row beside it, under the row's id. */
+/** Stores a payload that is too long for its row in `payloads`, under the row's id. */
 function appendPayload(to: Value[], id: string, text: JsonText | undefined): void {
   if (text !== undefined && text.length > INLINE_CHARS_MAX) appendOperation(to, 'payload.insert', id, text)
 }

@@ -1,13 +1,16 @@
-// Turns of fairness keys in the queues of held runs (docs/flow-control.md#fairness), as start-time fair queueing. A key that waits in a
-// queue has a row with its tag, the virtual time of its next turn: the key with the lowest tag is next, and each turn adds 1/weight to
-// it. A key joins at the lowest tag of those that wait, so it brings no credit. The row of a key that does not wait any more is kept
-// until the others have come that far: a key with one run at a time gets no more turns than the others.
+// Turns of fairness keys in the queues of held runs (docs/flow-control.md#fairness), as start-time fair queueing. A key that
+// waits in a queue has a row with its tag, the virtual time of its next turn: the key with the lowest tag is next, and each turn
+// adds 1/weight to the tag. A key joins at the lowest tag among the waiting keys, so it brings no credit. The row of a key that
+// no longer waits is kept until the others have reached its tag: a key with one run at a time gets no more turns than the others.
 
 import { QUEUE_ORDER, QUEUE_PLACE } from '../tables/runs.ts'
 
-/** Keys with the lowest tags among which the first that waits is searched. Those that do not wait any more are removed as turns are taken. */
+/**
+ * How many keys with the lowest tags are searched for the first that waits. Keys that no longer wait are removed as turns are
+ * taken.
+ */
 const LOOKED_AT = 64
-/** Rows of keys that do not wait any more which one turn removes at most; each turn leaves one at most. */
+/** Most rows of keys that no longer wait which one turn removes; each turn leaves at most one. */
 export const FORGOTTEN_PER_TURN = 8
 
 type Queue = 'waits_for_slot' | 'start_queue'
@@ -31,8 +34,8 @@ export const firstByTurn = (queue: Queue): string =>
     ORDER BY t.tag, t.joined_at, t.fair_key LIMIT 1`
 
 /**
- * Runs of several turns ahead, for a throttle that starts many at once: their turns are counted on from the tags of their keys. Looks at
- * twice as many runs as are wanted, as many of each key. Parameters: the queue, and three times the number of runs.
+ * Runs of several turns ahead, for a throttle that starts many at once: their turns continue from the tags of their keys. Looks
+ * at twice as many runs as are wanted, the same number for each key. Parameters: the queue, and three times the number of runs.
  */
 const AHEAD = `WITH RECURSIVE keys AS (SELECT * FROM fair_turns WHERE queue = ? ${BY_TURN} LIMIT ?i),
     turns (queue, fair_key, tag, cost, joined_at, nth, id) AS (
@@ -45,13 +48,16 @@ const AHEAD = `WITH RECURSIVE keys AS (SELECT * FROM fair_turns WHERE queue = ? 
       FROM turns AS t WHERE t.id IS NOT NULL AND (t.nth + 1) * (SELECT count(*) FROM keys) < 2 * ?i)
   SELECT id FROM turns WHERE id IS NOT NULL ORDER BY tag + nth * cost, joined_at LIMIT ?i`
 
-/** The first runs in the order of the log of a queue, whose id is the parameter; how many follows `LIMIT`. */
+/**
+ * The first runs of a queue, in the order of the log; the queue's id is the parameter, and `LIMIT` follows with the number of
+ * runs.
+ */
 export const firstInQueue = (queue: Queue) =>
   `FROM runs WHERE ${queue} = ? AND lease_owner IS NULL ORDER BY ${QUEUE_ORDER} LIMIT`
 
 /**
- * Follows `id =`: the next run in the queue of a slot. If the first in the order of the log has a fairness key, the keys take
- * turns; runs without one, of workflows that share the slot, come by the log. The parameter is the slot's id, twice.
+ * Follows `id =`: the next run in the queue of a slot. If the first run in the order of the log has a fairness key, the keys take
+ * turns. Runs without a key, of workflows that share the slot, go by the log. The parameter is the slot's id, twice.
  */
 export const NEXT_FOR_SLOT = `(SELECT CASE WHEN head.fair_key IS NULL THEN head.id
     ELSE coalesce((SELECT id FROM (SELECT ${firstByTurn('waits_for_slot')}) AS turn), head.id) END
@@ -59,14 +65,15 @@ export const NEXT_FOR_SLOT = `(SELECT CASE WHEN head.fair_key IS NULL THEN head.
 
 /** Statements about turns, for the table of operations. */
 export const TURN_OPERATIONS = {
-  // Before the run is in the queue. A key that waits there keeps its tag.
+  // Called before the run joins the queue. A key that already waits there keeps its tag.
   'turn.join': `INSERT INTO fair_turns (queue, fair_key, cost, joined_at, tag)
     VALUES (?, ?, ?r, ?i, coalesce(${FRONT}, (SELECT max(tag) FROM fair_turns WHERE queue = ?), 0))
     ON CONFLICT (queue, fair_key) DO UPDATE SET cost = excluded.cost,
       joined_at = CASE WHEN excluded.tag > fair_turns.tag THEN excluded.joined_at ELSE fair_turns.joined_at END,
       tag = CASE WHEN excluded.tag > fair_turns.tag THEN excluded.tag ELSE fair_turns.tag END`,
   'turn.take': `UPDATE fair_turns SET tag = tag + ?r, joined_at = ?i WHERE queue = ? AND fair_key = ?`,
-  // Rows that no key waits behind, and that say no more than that the key joins at the lowest tag. Parameters: queue, number, queue.
+  // Removes rows with no waiting key behind them, which only say that the key joins at the lowest tag. Parameters: queue, number,
+  // queue.
   'turn.forget': `DELETE FROM fair_turns WHERE queue = ?
     AND fair_key IN (SELECT fair_key FROM fair_turns WHERE queue = ? ${BY_TURN} LIMIT ?i)
     AND tag <= coalesce(${FRONT}, tag) AND NOT ${waits('fair_turns')}`,

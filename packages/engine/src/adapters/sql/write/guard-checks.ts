@@ -1,5 +1,5 @@
-// The check of every guard, as data: where it looks and what it expects there. The drivers make their statements from it.
-// And each guard's parameters and expected values, which unit-request.ts appends to the request of a unit.
+// The check of every guard, as data: where it looks and what it expects there. The drivers make their statements from it. Also
+// each guard's parameters and expected values, which unit-request.ts appends to a unit's request.
 
 import type { Counted, Guard } from '../../../domain/model/change.ts'
 import { INBOX_EVENTS_MAX } from '../../../domain/model/event.ts'
@@ -21,7 +21,7 @@ export interface GuardCheck {
 }
 
 const none = (from: string): GuardCheck => ({ expects: 'none', columns: ['1'], from: `${from} LIMIT 1` })
-/** A row behind the first so many of the namespace. */
+/** Finds a row beyond the given number of rows of the namespace. */
 const beyond = (table: string, of = ''): GuardCheck => ({
   expects: 'none',
   columns: ['1'],
@@ -30,7 +30,7 @@ const beyond = (table: string, of = ''): GuardCheck => ({
 const value = (column: string, from: string): GuardCheck => ({ expects: 'value', columns: [column], from })
 const rows = (columns: readonly string[], from: string): GuardCheck => ({ expects: 'rows', columns, from })
 
-/** No run in flight of these. The terms use no index but that of the status: others would lead to all ended runs. */
+/** No run of these is in flight. The terms use only the index of the status: other indexes would lead to all ended runs. */
 const idle = (of: string) =>
   none(`runs WHERE namespace = ? AND status IN ('queued', 'running', 'waiting', 'paused') AND ${of}`)
 
@@ -40,7 +40,7 @@ const liveWith = (column: 'singleton_key' | 'start_key') =>
     `runs WHERE namespace = ? AND workflow = ? AND app = ? AND ${column} = ?
     AND finished_at IS NULL AND cancel_requested IS NULL`,
   )
-/** The live runs of (namespace, workflow, app, key). A run that is to be cancelled is not live any more. */
+/** The live runs of (namespace, workflow, app, key). A run whose cancellation is requested is no longer live. */
 export const LIVE_RUNS = {
   live: liveWith('singleton_key'),
   started: liveWith('start_key'),
@@ -110,7 +110,7 @@ export function checkSql({ columns, from }: GuardCheck): string {
   return `SELECT ${columns.join(', ')} FROM ${from}`
 }
 
-/** Appends the guard's check: its name, the number of its parameters and of its expected values, then both. */
+/** Appends the guard's check: its name, the numbers of its parameters and expected values, then both lists. */
 export function appendCheck(to: Value[], guard: Guard): void {
   const append = APPENDS[guard.type] as (to: Value[], guard: Guard) => void
   append(to, guard)

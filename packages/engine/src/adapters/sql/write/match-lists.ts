@@ -1,5 +1,5 @@
-// The lists of paths that waits and watches with a match have (docs/events.md#match), read along the index of their keys: one
-// row for each list, however many waits have it. Called by guard-checks.ts and by the queries of waits.
+// The lists of paths by which waits and watches match (docs/events.md#match), read along the index of their keys: one row for
+// each list, however many waits have it. Called by guard-checks.ts and by the queries of waits.
 
 import { AFTER_MATCH_KEYS, MATCH_DIGEST_CHARS } from '../../../domain/expressions/match.ts'
 
@@ -8,8 +8,8 @@ export const WAITING = `steps WHERE steps.namespace = ? AND steps.event_name = ?
 export const WATCHING = 'run_watches WHERE run_watches.namespace = ? AND run_watches.event_name = ?'
 
 /**
- * Defines `lists`: the first key of each list. The parameters are a namespace and an event name, twice, and how many lists are
- * read, whose placeholder is `most`.
+ * Defines `lists`: the first key of each list. The parameters are a namespace and an event name, twice, and the number of lists
+ * to read, whose placeholder is `most`.
  */
 export function firstKeys(from: string, most: '?' | '?i'): string {
   return `WITH RECURSIVE lists(match_key, n) AS (

@@ -35,7 +35,7 @@ const PLACEHOLDERS = { text: '?', integer: '?i', real: '?r' } as const
 /** Ids are unique everywhere: a second insert repeats the first. */
 const ONCE = 'ON CONFLICT (id) DO NOTHING'
 
-/** The first runs in the start queue of a throttle, whose id is the parameter; how many follows `LIMIT`. */
+/** The first runs in the start queue of a throttle; its id is the parameter, and `LIMIT` follows with the number of runs. */
 export const FIRST_IN_START_QUEUE = firstInQueue('start_queue')
 
 /** Makes a run due as of its creation, so that younger runs that are due do not overtake it. Parameters: now, twice. */
@@ -67,7 +67,7 @@ const NOT_TAKEN = 'id NOT IN (SELECT event_id FROM steps WHERE run_id = ? AND ev
 export const OPERATIONS = {
   'run.insert': `INSERT INTO runs (${RUNS.columns.join(', ')}, log_position)
     VALUES (${placeholders(RUNS)}, (SELECT ${NEWEST_POSITION})) ${ONCE}`,
-  // A terminal status never changes, nor what was stored with it.
+  // A terminal status never changes, nor does anything that was stored with it.
   'run.update': `UPDATE runs SET ${assignMoving(RUNS)} WHERE id = ? AND status NOT IN ${FINAL_STATUSES}`,
   // The same for a run that ends: the roll-ups look for it if they have passed its time (rollups/count-ends.ts).
   'run.end': `UPDATE runs SET ${assignMoving(RUNS)}, late = ${IS_LATE} WHERE id = ? AND status NOT IN ${FINAL_STATUSES}`,
@@ -96,12 +96,13 @@ export const OPERATIONS = {
     SELECT ?, ?i, ?i, 'warn', 'The run ended and left ' || count(*) || CASE count(*) WHEN 1 THEN ' signal' ELSE ' signals' END
       || ' that no step has taken.', '${ROOT_SCOPE}', 1, 0, 'signals'
     FROM events WHERE run_id = ? AND ${NOT_TAKEN} HAVING count(*) > 0`,
-  // Signals are for the next run of the chain: those that no step of the run has taken, or one that its handler was not given.
+  // Passes signals to the next run of the chain: signals that no step has taken, or one that the handler was not given.
   'signals.pass': `UPDATE events SET run_id = ?, name = ? || substr(name, CAST(?i AS integer)) WHERE run_id = ? AND ${NOT_TAKEN}`,
   'signal.pass':
     'UPDATE events SET run_id = ?, name = ? || substr(name, CAST(?i AS integer)) WHERE id = ? AND run_id = ?',
   'update.answer': `UPDATE events SET answer = ? WHERE id = ? AND namespace = ? AND run_id = ? AND source = 'update' AND answer IS NULL`,
-  // Two operations make all waits for the end of a run due. A run that an engine has meets the raised fence, and looks again before it parks.
+  // Two operations make all waits for the end of a run due. A run under way on an engine meets the raised fence, and looks again
+  // before it parks.
   'waits.runs': `UPDATE runs SET fence = fence + 1,
       available_at = CASE WHEN status IN ('waiting', 'paused') AND lease_owner IS NULL THEN ?i ELSE available_at END
     WHERE id IN (SELECT run_id FROM steps WHERE awaited_run_id = ? AND ${WAITS_FOR_RUN})`,
@@ -109,7 +110,7 @@ export const OPERATIONS = {
   'run.runnerArrived': `UPDATE runs SET available_at = ?i
     WHERE namespace = ? AND app = ? AND held_for_runner = 1 AND lease_owner IS NULL AND available_at > ?i`,
   // The last parameters are both the list of workflows, each between line breaks, which no name contains. Both dialects have
-  // `replace`: it changes the list if the run's workflow is in it.
+  // `replace`: it changes the list if it contains the run's workflow.
   'run.runnerServes': `UPDATE runs SET available_at = ?i
     WHERE namespace = ? AND app = ? AND held_for_runner = 1 AND lease_owner IS NULL AND available_at > ?i
       AND replace(?, '\n' || workflow || '\n', '\n') <> ?`,
@@ -118,7 +119,7 @@ export const OPERATIONS = {
     WHERE namespace = ? AND held_for_runner = 1 AND status = 'waiting' AND lease_owner IS NULL AND available_at > ?i`,
   'run.workflowWoken': `UPDATE runs SET ${AVAILABLE_IN_ORDER}
     WHERE namespace = ? AND waiting_kind = ? AND app = ? AND workflow = ? AND lease_owner IS NULL`,
-  // Whichever run of a queue comes to the throttle wakes the first one.
+  // Any run of a queue that reaches the throttle wakes the first one.
   'run.throttleWoken': `UPDATE runs SET ${AVAILABLE_IN_ORDER} WHERE id IN (SELECT min(id) FROM runs
     WHERE namespace = ? AND waiting_kind = ? AND app = ? AND workflow = ? AND lease_owner IS NULL GROUP BY start_queue)`,
   // Makes the first run in the queue due. A claim decides about it as about any other run, and it may wait again.
@@ -141,7 +142,8 @@ export const OPERATIONS = {
   'run.attributes': 'UPDATE runs SET attributes = ? WHERE id = ?',
   'run.keep': 'UPDATE runs SET kept_until = ?i WHERE id = ?',
   'run.progress': 'UPDATE runs SET progress = ? WHERE id = ?',
-  // Adds an attribute of a new run. A second insert of the run adds none of the attributes that it has lost since: its fence has risen.
+  // Adds an attribute of a new run. A repeated insert of the run does not restore attributes that it has lost since: its fence
+  // has risen.
   'attribute.create': `${INSERT_ATTRIBUTE} WHERE id = ? AND fence = ?i ON CONFLICT DO NOTHING`,
   'attribute.insert': `${INSERT_ATTRIBUTE} WHERE id = ? ON CONFLICT DO NOTHING`,
   'attribute.delete': 'DELETE FROM run_attributes WHERE attribute = ? AND run_id = ?',
@@ -163,7 +165,7 @@ export const OPERATIONS = {
   'erase.input': 'DELETE FROM payloads WHERE id = ?',
   'erase.run': 'DELETE FROM runs WHERE id = ?',
   'erase.budget': `${DROP_BUDGETS} (?)`,
-  // Attributes are values of the sender, as the data is.
+  // Attributes are the sender's values, like the data.
   'erase.event': `UPDATE events SET data = NULL, erased = 1,
     decided = CASE WHEN decided LIKE '%"attributes":%' THEN NULL ELSE decided END WHERE id = ? AND namespace = ?
     AND NOT EXISTS (SELECT 1 FROM runs WHERE event_id = events.id)
@@ -185,7 +187,7 @@ export const OPERATIONS = {
     VALUES (${placeholders(STEPS)}, (SELECT namespace FROM runs WHERE id = ?))`,
   'step.update': `UPDATE steps SET ${assignMoving(STEPS)} WHERE run_id = ? AND idx = ?i
     AND (status NOT IN ${FINAL_STATUSES} OR (status = 'failed' AND spent_at IS NOT NULL) OR event_id IS NOT NULL)`,
-  // The end of the run cancelled a step that its pass had under way.
+  // The end of the run cancelled a step that its pass was executing.
   'step.answerLate': `UPDATE steps SET ${assignMoving(STEPS)} WHERE run_id = ? AND idx = ?i
     AND status = 'cancelled' AND op = 'StepRun'`,
   'frame.insert': insert(FRAMES),
@@ -240,7 +242,7 @@ export const OPERATIONS = {
   'flow.delete': 'DELETE FROM flow_rows WHERE id = ?',
   'scheduledTerm.insert': insert(SCHEDULED_TERMS, 'ON CONFLICT DO NOTHING'),
   'scheduledTerms.delete': 'DELETE FROM scheduled_terms WHERE row_id = ?',
-  // Claimed idempotency keys may be many: they go afterwards, some at a time (claims/drop-claims.ts).
+  // An event can have claimed many idempotency keys: they are removed afterwards, some at a time (claims/drop-claims.ts).
   'flow.deleteOf': `DELETE FROM flow_rows WHERE namespace = ? AND app = ? AND workflow = ?
     AND policy IN ('debounce', 'batch', 'cron')`,
   'bulkResult.insert': insert(BULK_RESULTS, 'ON CONFLICT (bulk_id, run_id) DO NOTHING'),
@@ -253,7 +255,7 @@ export const OPERATIONS = {
   'code.redeem': `UPDATE api_keys SET hash = ?, expires_at = ?i, is_code = NULL
     WHERE hash = ? AND is_code = 1 AND revoked_at IS NULL AND expires_at > ?i`,
   'key.used': 'UPDATE api_keys SET last_used_at = ?i WHERE id = ?',
-  // A key that people made stays listed when it has expired.
+  // A key that a person made stays listed after it has expired.
   'keys.drop': 'DELETE FROM api_keys WHERE expires_at <= ?i AND parent_hash IS NOT NULL',
   'namespace.insert': insert(NAMESPACES, 'ON CONFLICT (name) DO NOTHING'),
   'namespace.suspend': 'UPDATE namespaces SET suspended_at = ?i WHERE name = ? AND suspended_at IS NULL',
@@ -264,7 +266,7 @@ export const OPERATIONS = {
 
 export type OperationName = keyof typeof OPERATIONS | 'step.wake'
 
-/** Operations on a row that must be there: no changed row means that the decision rested on something untrue. */
+/** Operations on a row that must exist: if no row changes, the decision rested on something untrue. */
 export const MUST_CHANGE: ReadonlySet<OperationName> = new Set([
   'run.update',
   'run.end',
@@ -275,10 +277,10 @@ export const MUST_CHANGE: ReadonlySet<OperationName> = new Set([
 ])
 
 /**
- * The operation `step.wake`, in three statements: the step, if it still waits, with the first seq of the next fence's range;
- * then, only if the step did, the `queued` frame of a run that was parked; the run. Each reads the fence that the run has
- * before the last statement raises it. A run that was claimed a moment ago still has the status `waiting`: its lease must
- * not end.
+ * The operation `step.wake`, in three statements. The first wakes the step, if it still waits, with the first seq of the next
+ * fence's range. If it did, the second writes the `queued` frame of a run that was parked, and the third updates the run. Each
+ * reads the fence that the run has before the last statement raises it. A run that was claimed a moment ago still has the status
+ * `waiting`: its lease must not end.
  */
 export const WAKE = {
   /** Status, data, error, event id, time, run id, step index. */

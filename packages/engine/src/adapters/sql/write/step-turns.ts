@@ -1,6 +1,6 @@
-// Turns at the limits that steps share (docs/steps.md#limits-that-steps-share). A pool has the turns of one limit and key: its row is a
-// flow-control row, which is due when the next turn is free. The limit and its period are read in the transaction that grants: every engine
-// counts by the newest registration, and writers go one after the other, so no two of them grant the same turn.
+// Turns at the limits that steps share (docs/steps.md#limits-that-steps-share). A pool has the turns of one limit and key: its
+// row is a flow-control row, which is due when the next turn is free. The granting transaction reads the limit and its period:
+// every engine counts by the newest registration, and writers go one after the other, so no two of them grant the same turn.
 
 import { TURN_OPEN, TURN_TAKEN, TURN_WAITS } from '../tables/flow-rows.ts'
 
@@ -32,9 +32,9 @@ export const STEP_TURN_OPERATIONS = {
   'stepTurn.leave': `DELETE FROM limit_turns WHERE ${OF_STEP}`,
   'stepTurns.hold': `UPDATE limit_turns SET held = 1, granted_at = NULL WHERE run_id = ? AND ${TURN_OPEN}`,
   'stepTurns.release': `UPDATE limit_turns SET held = NULL WHERE run_id = ? AND ${TURN_OPEN}`,
-  // Five operations grant. Turns that do not count any more go first.
+  // Five operations grant turns. Turns that no longer count are removed first.
   'stepTurns.forget': `DELETE FROM limit_turns WHERE pool = ? AND started_at <= ?i - ${PERIOD}`,
-  // A run that an engine has meets the raised fence, and looks again before it parks.
+  // A run under way on an engine meets the raised fence, and looks again before it parks.
   'stepTurns.runs': `UPDATE runs SET fence = fence + 1,
       available_at = CASE WHEN status = 'waiting' AND lease_owner IS NULL THEN ?i ELSE available_at END
     WHERE id IN (SELECT run_id ${NEXT})`,

@@ -7,7 +7,7 @@ import type { UnitRequest } from '../batches/requests.ts'
 import { appendChange, appendOperation } from './change-operations.ts'
 import { appendCheck } from './guard-checks.ts'
 
-/** Changes between which the event loop goes on while a long unit is made ready. */
+/** Number of changes after which the preparation of a long unit yields to the event loop. */
 const CHANGES_PER_TURN = 1000
 
 export function unitRequest({ guards, changes }: Unit): UnitRequest {
@@ -18,7 +18,7 @@ export function unitRequest({ guards, changes }: Unit): UnitRequest {
   return request
 }
 
-/** Whether the unit takes long enough to be made ready in turns of the event loop. */
+/** Whether the unit is so long that its preparation must yield to the event loop. */
 export function isLong({ changes }: Unit): boolean {
   return changes.length > CHANGES_PER_TURN
 }
@@ -33,7 +33,7 @@ export async function longUnitRequest({ guards, changes }: Unit): Promise<UnitRe
     for (let i = at; i < end; i++) appendChange(request, changes[i] as Unit['changes'][number])
   }
   if (changes.some(changesCatalog)) appendOperation(request, 'catalog.changed')
-  // To weigh the request and post it takes as long again.
+  // Weighing and posting the request takes as long again.
   await nextTurn()
   return request
 }
