@@ -1,5 +1,5 @@
-// Removes the idempotency keys that events claimed for a workflow which was deleted, inside the writer's transaction: some at a
-// time. services/registry/deletion calls it until none is left.
+// Removes the idempotency keys that events claimed for a deleted workflow, inside the writer's transaction and a few at a time.
+// services/registry/deletion calls it until none is left.
 
 import { earliestId } from '../../../domain/text/ids.ts'
 import type { ClaimsOfWorkflow } from '../../../ports/store.ts'
@@ -10,7 +10,7 @@ const CLAIMS = `DELETE FROM flow_rows WHERE id IN (
     SELECT id FROM flow_rows WHERE namespace = ? AND app = ? AND workflow = ? AND policy = 'idempotency' AND state < ? LIMIT ?i)
   RETURNING id`
 
-/** Answers how many were removed: fewer than the limit when none is left. */
+/** Returns how many keys were removed: fewer than the limit when none is left. */
 export function* dropClaims({ namespace, app, workflow, before, limit }: ClaimsOfWorkflow): Work<number> {
   const state = `{"eventId":"${earliestId('evt', before)}`
   return (yield* query(CLAIMS, [namespace, app, workflow, state, limit])).length

@@ -1,5 +1,5 @@
-// Which due deliveries a claim takes, inside the writer's transaction. Due rows may come after any number of rows whose
-// destinations are full: the claim must neither take those rows nor spend the writer's time on them.
+// Which due deliveries a claim takes, inside the writer's transaction. Any number of due rows may have full destinations and come
+// before the others: the claim must neither take those rows nor spend the writer's time on them.
 
 import type { DeliveryClaim } from '../../../ports/store.ts'
 import { DeliveryShare } from './delivery-share.ts'
@@ -41,7 +41,7 @@ export function* dueDeliveries(key: Key, claim: DeliveryClaim): Work<Iterable<st
   return picked
 }
 
-/** The oldest rows are mostly of full destinations: takes the oldest rows of each other destination instead. */
+/** The oldest rows mostly have full destinations: takes the oldest rows of each other destination instead. */
 function* pickBehind(
   key: Key,
   { now, limit }: DeliveryClaim,

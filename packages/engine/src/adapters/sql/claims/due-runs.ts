@@ -1,6 +1,6 @@
-// Which due runs a claim takes, inside the writer's transaction. Due runs may come after any number of others whose
-// namespace or destination has no room: the claim must neither take those nor spend the writer's time on them. Called by the
-// claims of both dialects.
+// Which due runs a claim takes, inside the writer's transaction. Any number of due runs may have a namespace or destination
+// without room and come before the others: the claim must neither take those runs nor spend the writer's time on them. Called by
+// the claims of both dialects.
 
 import type { RunClaim } from '../../../ports/store.ts'
 import type { Row } from '../description/values.ts'
@@ -11,29 +11,29 @@ import { query, type Work } from './transaction-work.ts'
 /** How rows are addressed: SQLite's own row number is the quickest. */
 type Key = 'id' | 'rowid'
 
-/** If no more runs than that are due, each is looked at; otherwise destination by destination. */
+/** If no more runs than this are due, each is looked at; otherwise the claim goes destination by destination. */
 const EACH_MAX = 64
 /** Most priorities of a destination that are searched for due runs; after that, age alone decides. */
 const RANKS_MAX = 256
-/** Most runs that one claim takes although there may be no room for them. */
+/** Most runs that one claim takes even if there is no room for them. */
 const ROOMLESS_MAX = 64
-/** Most leases that ran out and are looked at: as many runs as an engine drives. */
+/** Most expired leases that one claim looks at: as many as the runs that an engine drives. */
 const EXPIRED_MAX = 2048
 
 const COLUMNS = (key: Key) => `${key}, namespace, app, destination, priority, available_at, log_position`
 
-// Limits are literals where the planner of PostgreSQL may otherwise expect so many rows that it sorts all due ones.
+// Limits are literals where PostgreSQL's planner might otherwise expect so many rows that it sorts all due ones.
 const DUE = `FROM runs WHERE ${SCHEDULED} AND available_at <= ?i ORDER BY available_at LIMIT`
 /**
- * Runs that are due since the same millisecond come in the order of the log. The indexes of SQLite have them in the order in which they
- * were inserted, which is the same.
+ * Runs that are due since the same millisecond follow the order of the log. SQLite's indexes have them in the order of insertion,
+ * which is the same.
  */
 const byAge = (key: Key) => (key === 'rowid' ? 'available_at' : 'available_at, log_position')
-/** A row if more runs are due than are looked at one by one; the index alone answers it. */
+/** A row if too many runs are due to look at each one; the index alone answers it. */
 const MANY_DUE = `SELECT available_at ${DUE} 1 OFFSET ${EACH_MAX}`
 const EACH = (key: Key) => `SELECT ${COLUMNS(key)} FROM runs WHERE ${SCHEDULED} AND available_at <= ?i
   ORDER BY ${byAge(key)} LIMIT ${EACH_MAX}`
-/** Leases that ran out: at most those of an engine that died. */
+/** Expired leases: at most those of an engine that died. */
 const EXPIRED = (key: Key) => `SELECT ${COLUMNS(key)} FROM runs WHERE ${LEASED} AND available_at <= ?i
   ORDER BY available_at LIMIT ${EXPIRED_MAX}`
 const NEED_NO_ROOM = (key: Key) => `SELECT ${COLUMNS(key)} FROM runs
@@ -55,7 +55,7 @@ const OF_DESTINATION = (key: Key, limit: number) => `SELECT ${COLUMNS(key)} FROM
   WHERE ${SCHEDULED} AND destination = ? AND available_at <= ?i ORDER BY ${byAge(key)} LIMIT ${limit}`
 const WITHOUT_RANK = (key: Key, limit: number) => `SELECT ${COLUMNS(key)} FROM runs
   WHERE ${SCHEDULED} AND destination = ? AND available_at <= ?i AND priority IS NULL ORDER BY ${byAge(key)} LIMIT ${limit}`
-/** The priorities of a destination's scheduled runs, from the highest on: one index lookup for each. Those with a due run. */
+/** The priorities of a destination's due runs, from the highest down: one index lookup for each priority of a scheduled run. */
 const RANKS = `WITH RECURSIVE ranks (number, rank) AS (
     SELECT 1, max(priority) FROM runs WHERE ${RANKED} AND destination = ?
     UNION ALL
@@ -72,7 +72,7 @@ interface Destination {
   destination: string
 }
 
-/** The runs to lease, in the order of their turns. They are taken from the share. */
+/** The runs to lease, in the order of their turns. Takes them from the share. */
 export function* dueRuns(key: Key, claim: RunClaim, share: RunShare): Work<DueRun[]> {
   const { now, limit } = claim
   const picked = new Map<DueRun['key'], DueRun>()
@@ -93,7 +93,7 @@ export function* dueRuns(key: Key, claim: RunClaim, share: RunShare): Work<DueRu
   pick(expired)
   const destinations = (yield* query(DESTINATIONS, [now])).map(destinationOf)
   let open = destinations.filter(one => share.hasRoom(one))
-  // Each round takes what it found; a further one follows only if some destinations have more than was looked at.
+  // Each round takes what it found. Another round follows only if some destinations have more runs than were looked at.
   for (let each = eachOf(limit, open.length); open.length > 0 && picked.size < limit; each *= 4) {
     const found: DueRun[] = []
     const [first, later] = firstInTurn(share, open, limit)
@@ -110,7 +110,7 @@ export function* dueRuns(key: Key, claim: RunClaim, share: RunShare): Work<DueRu
   return inQueueOrder([...picked.values()])
 }
 
-/** The destinations of as many namespaces as a claim can take runs of, and those of the others. */
+/** Splits the destinations: those of as many namespaces as the claim can take runs of, and the rest. */
 function firstInTurn(share: RunShare, open: readonly Destination[], limit: number): [Destination[], Destination[]] {
   const namespaces = share.inTurn(open)
   return [namespaces.slice(0, limit).flat(), namespaces.slice(limit).flat()]

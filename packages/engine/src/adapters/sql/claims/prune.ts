@@ -13,21 +13,24 @@ import { FORGET_IDLE } from '../write/fair-turns.ts'
 import { OVER_TURNS } from '../write/step-turns.ts'
 import { query, type Work } from './transaction-work.ts'
 
-/** Ids in one statement. A shorter list repeats its last id, so that there is one statement to prepare. */
+/** Ids in one statement. A shorter list repeats its last id, so that only one statement is prepared. */
 const IDS_AT_ONCE = 50
 /** The tables whose rows belong to a run. */
 const OF_RUN = ['steps', 'logs', 'frames', 'stream_rows', 'streams', 'run_watches', 'run_attributes', 'given_run_ids']
-/** Steps, logs, frames and rows of streams that are removed with a batch of runs, roughly: one run of 10,000 steps is a batch of its own. */
+/**
+ * Approximate number of steps, logs, frames and stream rows removed with a batch of runs: one run of 10,000 steps is its own
+ * batch.
+ */
 const ROWS_MAX = 1000
 
 const WEIGHT = `coalesce((SELECT max(idx) + 1 FROM steps WHERE run_id = runs.id), 0)
   + (SELECT count(*) FROM (SELECT 1 FROM logs WHERE run_id = runs.id LIMIT ${ROWS_MAX}) AS l)
   + (SELECT count(*) FROM (SELECT 1 FROM frames WHERE run_id = runs.id LIMIT ${ROWS_MAX}) AS f)
   + (SELECT count(*) FROM (SELECT 1 FROM stream_rows WHERE run_id = runs.id LIMIT ${ROWS_MAX}) AS s)`
-/** A run stays as long as a run that cleans up after it needs its steps. */
+/** A run stays while a run that cleans up after it needs its steps. */
 const NOT_CLEANED = `NOT EXISTS (SELECT 1 FROM runs AS cleanup
   WHERE cleanup.cleanup_of IS NOT NULL AND cleanup.cleanup_of = runs.id AND cleanup.finished_at IS NULL)`
-/** The last run of a chain stays as long as a step has yet to take its end. */
+/** The last run of a chain stays while a step has yet to receive its end. */
 const NOT_AWAITED = `(awaited IS NULL OR continued_as IS NOT NULL OR NOT EXISTS (SELECT 1 FROM steps
   WHERE awaited_run_id = coalesce(runs.chain_id, runs.id) AND ${WAITS_FOR_RUN}))`
 const NOT_NEEDED = `${NOT_CLEANED} AND ${NOT_AWAITED}`
@@ -46,7 +49,7 @@ const KEPT = `SELECT id, finished_at, ${WEIGHT}, ${OWN_BUDGET} FROM runs WHERE k
 const SETTLED = `SELECT id FROM deliveries WHERE available_at IS NULL AND updated_at < ?i
   AND status IN ('succeeded', 'exhausted', 'dead') ORDER BY updated_at LIMIT ?i`
 
-/** Namespaces whose oldest event is that old: one index lookup for each namespace. */
+/** Namespaces whose oldest event is that old: one index lookup for each. */
 const AGED_NAMESPACES = `WITH RECURSIVE spaces (space) AS (
     SELECT min(namespace) FROM events
     UNION ALL
@@ -54,18 +57,18 @@ const AGED_NAMESPACES = `WITH RECURSIVE spaces (space) AS (
   SELECT space FROM spaces WHERE space IS NOT NULL
     AND (SELECT received_at FROM events WHERE namespace = space ORDER BY position LIMIT 1) < ?i`
 /**
- * Where in the log the live runs of a namespace were created; their waits look at what is behind that. One row of all idle runs,
- * and one of each leased run of any namespace: as many as engines drive.
+ * Log positions at which live runs were created; their waits look at later events. One row for all idle runs of the namespace,
+ * and one for each leased run of any namespace: as many as engines drive.
  */
 const LOOKED_BACK_TO = `SELECT NULL, min(log_position) FROM runs WHERE namespace = ? AND ${IDLE}
   UNION ALL SELECT namespace, log_position FROM runs WHERE ${LEASED} AND available_at > 0`
-/** An event in the inbox of a live run may have to start another. */
+/** An event in the inbox of a live run may still have to start another run. */
 const NOT_DELIVERED = 'NOT EXISTS (SELECT 1 FROM delivered_events WHERE event_id = events.id)'
 /** A live run may still take a signal of any age. */
 const NOT_SIGNAL_OF_LIVE_RUN = `(run_id IS NULL OR NOT EXISTS (SELECT 1 FROM runs WHERE id = events.run_id AND finished_at IS NULL))`
 /**
- * Positions are nearly in the order of arrival: looks at the first positions, and removes the old events among them, unless a
- * live run looks back at them and they are not older still.
+ * Positions are nearly in the order of arrival. Looks at the first positions and removes the old events among them. An event that
+ * a live run still looks back at stays until it is even older.
  */
 const OLD_EVENTS = `DELETE FROM events WHERE position IN (
     SELECT position FROM (SELECT position, received_at FROM events
@@ -101,7 +104,7 @@ const OLD_RESULTS = `DELETE FROM bulk_results WHERE (bulk_id, run_id) IN (
 /** The stored states of the error groups of runs, whose ids follow. */
 const STATES_OF_RUNS = `SELECT DISTINCT d.namespace, d.id FROM documents AS d
   JOIN runs ON runs.namespace = d.namespace AND runs.error_key = d.id WHERE d.kind = 'error' AND runs.id IN`
-/** The state of a group goes with the last of its runs. */
+/** The state of a group is removed with the last of its runs. */
 const DROP_STATE = `DELETE FROM documents WHERE namespace = ? AND kind = 'error' AND id = ?
   AND NOT EXISTS (SELECT 1 FROM runs WHERE namespace = ? AND error_key = ?) RETURNING id`
 
@@ -109,10 +112,10 @@ const DROP_STATE = `DELETE FROM documents WHERE namespace = ? AND kind = 'error'
 const MARK = `INSERT INTO prune_marks (what, up_to) VALUES (?, ?i)
   ON CONFLICT (what) DO UPDATE SET up_to = excluded.up_to WHERE prune_marks.up_to < excluded.up_to`
 
-/** How far back runs are looked for behind those that were removed: further than a commit is behind the end that it stores. */
+/** How far before the removed runs others are looked for: longer than the time between an end and its commit. */
 const LOOKED_BACK_MS = 3_600_000
 
-/** Answers how many rows of the kind were removed: 0 when none is left. */
+/** Returns how many rows of the kind were removed: 0 when none is left. */
 export function* prune({ rows, before, limit }: Pruning): Work<number> {
   switch (rows) {
     case 'runs.succeeded':
@@ -154,9 +157,9 @@ function* marked(what: string, before: number, removing: Work<number>): Work<num
 }
 
 /**
- * Removes runs that ended with the status. Once none is left, a mark of the status keeps the time, at most once an hour. Later looks
- * begin there: they would meet the runs of workflows with a retention again and again. The mark does not pass a run that stays because
- * another run needs it.
+ * Removes runs that ended with the status. Once none is left, a mark of the status keeps the time, at most once an hour. Later
+ * looks begin there; otherwise they would meet the runs of workflows with a retention every time. The mark does not pass a run
+ * that stays because another run needs it.
  */
 function* pruneEnded(status: EndedStatus, before: number, limit: number): Work<number> {
   const what = `runs.${status}`
@@ -179,7 +182,7 @@ function* pruneKept(before: number, limit: number): Work<number> {
 }
 
 /**
- * Removes the runs that `next` finds, with all rows of theirs; answers how many, and the time behind the newest of their ends.
+ * Removes the runs that `next` finds, with all their rows. Returns how many, and the time after the newest of their ends.
  * References from elsewhere to a removed run lead nowhere.
  */
 function* pruneRuns(limit: number, next: (most: number) => Work<Row[]>): Work<{ removed: number; newest: number }> {
@@ -210,7 +213,10 @@ function* pruneRuns(limit: number, next: (most: number) => Work<Row[]>): Work<{ 
   return { removed, newest }
 }
 
-/** Drops the messages of streams that were written to before, of runs that ended before. Their heads stay, and say so. */
+/**
+ * Drops the messages of streams that began before the time, of runs that ended before it. The heads of the streams stay, and say
+ * that they were dropped.
+ */
 function* dropStreams(before: number, limit: number): Work<number> {
   const old = (yield* query(OLD_STREAMS, [before, before, limit])) as [runId: string, name: string][]
   for (const [runId, name] of old) {

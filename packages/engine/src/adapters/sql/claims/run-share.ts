@@ -1,5 +1,5 @@
-// Divides a claim of runs among namespaces and destinations (`RunClaim` in the store port): it bounds what each may take, and
-// among namespaces the claim takes turns. Called by due-runs.ts.
+// Divides a claim of runs among namespaces and destinations (`RunClaim` in the store port): it bounds the share of each, and the
+// namespaces take turns. Called by due-runs.ts.
 
 import { appKey } from '../../../domain/model/run.ts'
 import { FairPermits } from '../../../domain/pass/permits/fair-permits.ts'
@@ -46,7 +46,7 @@ export class RunShare {
     this.#count(run, 1)
   }
 
-  /** The run was held instead. Its memory is for the runs that were skipped for lack of it. */
+  /** Returns the room of a run that was held instead. Its memory goes to the runs that were skipped for lack of it. */
   giveBack(run: DueRun): void {
     this.#count(run, -1)
     const bytes = this.#taken.get(run.key)
@@ -57,7 +57,7 @@ export class RunShare {
     this.#isLargeLeft = false
   }
 
-  /** Whether the sizes of runs decide which of them are loaded. */
+  /** Whether the sizes of runs decide which are loaded. */
   get hasMemory(): boolean {
     return this.#memory !== undefined
   }
@@ -76,7 +76,7 @@ export class RunShare {
     return this.#left.has(key)
   }
 
-  /** Takes memory for the state of a run that was taken; without room the run is given back, and not looked at again. */
+  /** Takes memory for the state of a taken run. Without room the run is given back, and not looked at again. */
   takeMemory(run: DueRun, sized: LeftRun): boolean {
     const memory = this.#memory
     if (!memory) return true
@@ -107,8 +107,8 @@ export class RunShare {
   }
 
   /**
-   * Takes at most `limit` of the runs: one of each namespace in turn, and of each namespace the one of the highest priority,
-   * then the longest due.
+   * Takes at most `limit` of the runs: one of each namespace in turn; within a namespace the highest priority first, then the
+   * longest due.
    */
   pick(due: readonly DueRun[], limit: number): DueRun[] {
     const waiting = this.inTurn(due).map(runs => runs.sort(byPriority).values())
@@ -128,7 +128,7 @@ export class RunShare {
     return picked
   }
 
-  /** Takes the first one that has room. */
+  /** Takes the first run that has room. */
   #nextOf(runs: IterableIterator<DueRun>): DueRun | undefined {
     for (let next = runs.next(); !next.done; next = runs.next()) {
       if (!this.hasRoom(next.value)) continue
@@ -148,8 +148,8 @@ export class RunShare {
 }
 
 /**
- * The runs in the order in which they get slots: those of each namespace by priority, then by the log. The turns of the namespaces
- * stay.
+ * The runs in the order in which they get slots: within each namespace by priority, then by the log. The turns of the namespaces
+ * stay the same.
  */
 export function inQueueOrder(runs: readonly DueRun[]): DueRun[] {
   const ofNamespace = new Map<string, DueRun[]>()
@@ -166,12 +166,12 @@ function byPriority(one: DueRun, other: DueRun): number {
   return other.priority - one.priority || one.availableAt - other.availableAt || byLog(one, other)
 }
 
-/** As the queues of held runs are ordered. */
+/** Compares runs by the order of the queues of held runs. */
 function byPlace(one: DueRun, other: DueRun): number {
   return other.priority - one.priority || byLog(one, other)
 }
 
-/** Runs that began between two events are in the order of their times, then of their keys. */
+/** Runs that began between two events are ordered by their times, then by their keys. */
 function byLog(one: DueRun, other: DueRun): number {
   return one.logPosition - other.logPosition || one.availableAt - other.availableAt || (one.key < other.key ? -1 : 1)
 }

@@ -1,6 +1,5 @@
-// Leases a due run that needs slots, or holds it if one is full (domain/holds/concurrency.ts has the rules). A run with a throttle and no
-// slots joins the start queue first. Part of a claim
-// of runs, inside the writer's transaction.
+// Leases a due run that needs slots, or holds it if a slot is full (domain/holds/concurrency.ts has the rules). A run with a
+// throttle and no slots joins the start queue first. Part of a claim of runs, inside the writer's transaction.
 
 import { fullSlot, heldForSlot, slotIds, wantsSlots } from '../../../domain/holds/concurrency.ts'
 import { heldSlots, keptSlots } from '../../../domain/holds/kept-slots.ts'
@@ -25,7 +24,10 @@ import { AVAILABLE_IN_ORDER, FIRST_IN_START_QUEUE, OPERATIONS } from '../write/s
 import { query, type Work } from './transaction-work.ts'
 import { giveTurn, joinTurns, takeTurns, turnBefore, turnsAt } from './turns.ts'
 
-/** A run that is leased as it is: without slots, and without a throttle before its first start, unless it comes from the start queue. */
+/**
+ * A run that can be leased directly: it has no slots, and no throttle before its first start, unless it comes from the start
+ * queue.
+ */
 export const IS_PLAIN = `slot1 IS NULL
   AND (holds IS NULL OR start_queue IS NOT NULL OR started_at IS NOT NULL OR holds NOT LIKE '%"throttle":%')`
 
@@ -44,15 +46,17 @@ const RUN_WITHOUT_PAYLOADS = RUNS.selectWithout('input', 'result', 'eventIds')
 export class SlotCounts {
   readonly #counts = new Map<string, number>()
   readonly #given = new Set<string>()
-  /** By workflow. */
+  /** The limits by workflow. */
   readonly #limits = new Map<string, readonly ConcurrencyLimit[] | undefined>()
 
-  /** The count of a slot that was counted. */
+  /** Returns the count of a slot that `count` has counted. */
   taken(id: string): number {
     return this.#counts.get(id) as number
   }
 
-  /** The claim has made the run due because it has the next turn: it is leased, even if it has not the next one at another slot. */
+  /**
+   * Marks a run that the claim made due because it has the next turn: it is leased even if another run is next at another slot.
+   */
   giveTurn(runId: string): void {
     this.#given.add(runId)
   }
@@ -65,7 +69,10 @@ export class SlotCounts {
     this.#add(slots, 1)
   }
 
-  /** The present limits of the run's workflow. Read in the transaction of the claim, so that a registration, or an operator's limit, counts at once. */
+  /**
+   * Returns the present limits of the run's workflow. They are read in the transaction of the claim, so that a registration, or
+   * an operator's limit, counts at once.
+   */
   *limitsOf(run: Run): Work<readonly ConcurrencyLimit[] | undefined> {
     const { namespace, app, workflow } = run
     const key = runDestination({ namespace, app, workflow })
@@ -90,7 +97,7 @@ export class SlotCounts {
     }
   }
 
-  /** A run whose lease ran out, or that keeps slots, does not compete with itself. */
+  /** Frees the slots of a run whose lease ran out, or that keeps slots: it does not compete with itself. */
   giveBack(run: Run): void {
     this.#add(heldSlots(run), -1)
   }
@@ -137,7 +144,7 @@ export function* leaseSlotted(
     [owner, leaseUntil, wants ? null : 1, key],
   )
   if (wants) yield* takeTurns(run, turns, now)
-  // One of several slots or starts that became free at once: the run of the next turn may have another one.
+  // If several slots or starts became free at once, the run with the next turn may take another one of them.
   for (const { slot } of turns) {
     if (slots.taken(slot.id) < limitOf(slot)) yield* query(OPERATIONS['slot.free'], [now, now, slot.id, slot.id])
   }
@@ -150,8 +157,8 @@ function joinsStartQueue(run: Run, now: number): ThrottleHold | undefined {
 }
 
 /**
- * Only the first in the queue is due. A run that was woken stays in the queue until it starts: so engines that claim at one time start
- * runs in the order of the queue.
+ * Only the first in the queue is due. A run that was woken stays in the queue until it starts: engines that claim at the same
+ * time thus start runs in the order of the queue.
  */
 function* joinStartQueue(run: Run, throttle: ThrottleHold, now: number): Work<void> {
   const [before] = yield* query(`SELECT waiting_for ${FIRST_IN_START_QUEUE} 1`, [throttle.id])
@@ -174,7 +181,7 @@ function* hold(run: Run, held: Run, now: number): Work<void> {
   yield* query(OPERATIONS['frame.insert'], frame)
 }
 
-/** A run that is held does not use what it was woken for: the next run in the queue of each free slot, or start, may. */
+/** A run that is held does not use the slots or start for which it was woken: wakes the next run in the queue of each. */
 function* wakeNext(
   run: Run,
   { slots, limitOf }: { slots: SlotCounts; limitOf(slot: Slot): number },

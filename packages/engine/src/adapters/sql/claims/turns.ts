@@ -1,5 +1,5 @@
-// Turns of fairness keys at the claim of a run with slots: a run waits if another key, or an earlier run of its own key, has the next turn
-// at a slot that runs wait for. Called by slotted-runs.ts, inside the transaction that leases the run.
+// Turns of fairness keys when a run with slots is claimed: a run waits if another key, or an earlier run of its own key, has the
+// next turn at a slot that runs wait for. Called by slotted-runs.ts, inside the transaction that leases the run.
 
 import { keptSlots } from '../../../domain/holds/kept-slots.ts'
 import type { Slot } from '../../../domain/model/flow-control.ts'
@@ -15,9 +15,9 @@ interface Turn {
   runId: string
   fairKey: string
   tag: number
-  /** The tag of the key of the run that asks, if it has one. */
+  /** The tag of the key of the run to be leased, if it has one. */
   own: number | undefined
-  /** The run is before the one that asks, in the order within a key. */
+  /** The run is before the run to be leased, in the order within a key. */
   isBefore: boolean
 }
 
@@ -44,24 +44,24 @@ export function* turnsAt(run: Run): Work<Turn[]> {
 }
 
 /**
- * The turn for which the run must wait. Only the first slot decides: runs that need the same slots then wait for one another at one of
- * them.
+ * The turn for which the run must wait. Only the first slot decides: runs that need the same slots then wait for one another at
+ * only one of them.
  */
 export function turnBefore(run: Run, [turn]: readonly Turn[]): Turn | undefined {
   if (!turn || turn.runId === run.id) return undefined
   if (turn.fairKey === run.holds?.fairness?.key) return turn.isBefore ? turn : undefined
   const hasWaited = run.waitingFor?.kind === 'concurrency'
-  // The key of a run that comes anew joins behind the keys that wait.
+  // The key of a new run joins behind the keys that wait.
   if (!hasWaited) return turn
   return turn.own !== undefined && turn.tag < turn.own ? turn : undefined
 }
 
-/** Makes the run due that has the turn. */
+/** Makes the run with the turn due. */
 export function* giveTurn({ runId }: Turn, now: number): Work<void> {
   yield* query(MAKE_DUE, [now, now, runId])
 }
 
-/** The key joins those that wait in the queue. Call it before the run is in the queue. */
+/** Adds the key to those that wait in the queue. Call it before the run is in the queue. */
 export function* joinTurns(run: Run, queue: string): Work<void> {
   const { fairness } = run.holds ?? {}
   if (!fairness) return
@@ -69,7 +69,7 @@ export function* joinTurns(run: Run, queue: string): Work<void> {
   yield* query(OPERATIONS['turn.join'], params)
 }
 
-/** The run has got its slots: its key has had a turn wherever other runs wait. */
+/** Call it when the run has got its slots: its key has then had a turn wherever other runs wait. */
 export function* takeTurns(run: Run, turns: readonly Turn[], now: number): Work<void> {
   const { fairness, slots = [] } = run.holds ?? {}
   if (!fairness) return

@@ -1,11 +1,11 @@
-// Opens a PostgreSQL store to administer it while engines may run on it. Called by compose/administration.ts.
+// Opens a PostgreSQL store for administration while engines may be running on it. Called by compose/administration.ts.
 
 import { withoutPassword } from '../../../domain/text/service-url.ts'
 import type { Admin } from '../../../ports/admin.ts'
 import { openPool, rowsOf } from './client.ts'
 import { openPostgresStore } from './store.ts'
 
-/** Undefined if there is no store and `create` is false. Rejects if the server cannot be reached. */
+/** Returns undefined if there is no store and `create` is false. Rejects if the server cannot be reached. */
 export async function openPostgresAdmin(
   url: string,
   { create }: { create: boolean },

@@ -1,5 +1,5 @@
-// Claims, inside the writer's transaction. Runs without slots are leased by the hundred in one statement; those that need
-// slots one by one, by the rules that both dialects share.
+// Claims, inside the writer's transaction. Runs without slots are leased by the hundred in one statement; runs that need slots
+// are leased one by one, by the rules that both dialects share.
 
 import type { Claim, DeliveryClaim, RunClaim } from '../../../ports/store.ts'
 import { CLAIM_CHARS_MAX, charsOf, HELD_PER_CLAIM_MAX, LEFT_PER_CLAIM_MAX, STATE_SIZE } from '../claims/claim-bounds.ts'
@@ -52,13 +52,13 @@ async function claimWithin(client: Queryable, claim: RunClaim, share: RunShare):
       claimed.push(...loaded)
       if (looked < next.length || chars > CLAIM_CHARS_MAX) return claimed
     }
-    // They left room for other due runs, and held ones may have woken some.
+    // Held and skipped runs left room for other due runs, and held runs may have woken some.
     if (held + share.skipped === before || claimed.length === limit) return claimed
     if (held > HELD_PER_CLAIM_MAX || share.skipped > LEFT_PER_CLAIM_MAX) return claimed
   }
 }
 
-/** As many of the runs, from the first on, as may be loaded at once; at least one. Those without memory are left. */
+/** Returns as many of the runs, from the first on, as may be loaded at once, and at least one. Runs without memory are left. */
 async function together(
   client: Queryable,
   due: DueRun[],
@@ -129,7 +129,7 @@ export async function claimTimers(client: Queryable, { owner, now, leaseUntil, l
   return inOrder(due, ids => query(client, LEASE_TIMERS, [owner, leaseUntil, ids]))
 }
 
-/** Leases some rows at a time, until they are large, and answers them in the order of their ids, the first column. */
+/** Leases some rows at a time, until they are large. Returns them in the order of their ids, the first column. */
 async function inOrder(ids: readonly string[], lease: (ids: string[]) => Promise<Row[]>): Promise<Row[]> {
   const claimed: Row[] = []
   let chars = 0
@@ -146,7 +146,7 @@ async function inOrder(ids: readonly string[], lease: (ids: string[]) => Promise
   return claimed
 }
 
-/** Rows of a prepared statement, whose parameters may be lists. */
+/** Returns the rows of a prepared statement, whose parameters may be lists. */
 function query(client: Queryable, sql: string, params: readonly unknown[]): Promise<Row[]> {
   return rowsOf(client, sql, params as never, nameOf(sql))
 }

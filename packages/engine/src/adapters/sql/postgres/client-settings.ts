@@ -6,10 +6,12 @@ import { markSettled } from './pooler.ts'
 
 export type ClientSettings = Readonly<Record<string, string>>
 
-/** Settings that `pg` would send at the start of the connection when the address has a parameter of that name. */
+/** Settings that `pg` would send at the start of the connection if the address has a parameter with that name. */
 const SENT_AT_START = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'] as const
 
-/** Splits an address: without its settings, and the settings, which `options` and parameters of their names give. */
+/**
+ * Splits an address into the address without its settings, and the settings, from `options` and the parameters of their names.
+ */
 export function settingsOfAddress(url: string): { bare: string; settings: ClientSettings } {
   const address = new URL(url)
   const settings: Record<string, string> = {}
@@ -38,7 +40,7 @@ function settingsOfOptions(options: string): ClientSettings {
   return settings
 }
 
-/** Gives the client its settings. Rejects if the server refuses one, or if the schema does not exist. */
+/** Applies the settings to the client. Rejects if the server refuses one, or if the schema does not exist. */
 export async function applySettings(client: ClientBase, settings: ClientSettings): Promise<void> {
   const calls = Object.entries(settings).map(
     ([name, value]) => `set_config(${escapeLiteral(name)}, ${escapeLiteral(value)}, false)`,

@@ -1,4 +1,4 @@
-// Connections to PostgreSQL: rows as arrays, bigints as numbers, text in its stored form, and a bound on every wait. A lost
+// Connections to PostgreSQL: rows as arrays, bigints as numbers, text in its stored form, and every wait bounded. A lost
 // connection is replaced at the next use.
 
 import type { Socket } from 'node:net'
@@ -14,9 +14,9 @@ const SETTINGS: ClientSettings = {
   lock_timeout: '20000',
   idle_in_transaction_session_timeout: '5000',
   client_min_messages: 'warning',
-  // Statements are many and short: compiling one costs more than running it.
+  // Statements are many and short: to compile one costs more than to run it.
   jit: 'off',
-  // The server notices a vanished client too, instead of keeping its connection for hours.
+  // The server also notices a vanished client, instead of keeping its connection for hours.
   tcp_keepalives_idle: '10',
   tcp_keepalives_interval: '5',
   tcp_keepalives_count: '3',
@@ -24,14 +24,14 @@ const SETTINGS: ClientSettings = {
 const CONNECT_TIMEOUT_MS = 5000
 /** The last resort, longer than the server's own limit for a statement. lost-answer.ts notices a lost answer much sooner. */
 const ANSWER_MS_MAX = 65_000
-/** Idle time after which the kernel checks whether the other side of a connection is there. */
+/** Idle time after which the kernel checks whether the other side of a connection is still there. */
 const KEEP_ALIVE_IDLE_MS = 10_000
 
 const BIGINT = 20
 const DOUBLE = 701
 const NUMERIC = 1700
 
-/** Numbers of the schema are far below 2^53; counts and sums have the type numeric. */
+/** Numbers in the schema are far below 2^53; counts and sums have the type numeric. */
 const numbers = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
     if (oid === BIGINT || oid === DOUBLE || oid === NUMERIC) return Number
@@ -47,17 +47,17 @@ export interface ClientBounds {
   connectMsMax?: number
   /** Time for each answer; 0: no bound. */
   answerMsMax?: number
-  /** Time for each statement, after which the server ends it; by default a minute. */
+  /** Time for each statement, after which the server ends it; a minute by default. */
   statementMsMax?: number
-  /** For statements that are used again and again: each is planned once, along an index. */
+  /** For statements that are used repeatedly: each is planned once, along an index. */
   plansOnce?: boolean
   /** Whether a pooler in between was checked before, for this address. */
   trustsPooler?: boolean
 }
 
 /**
- * By default the server plans some statements anew at every use, which costs as much as running them; and a plan that it
- * keeps, made while a table was small, would scan the whole table when it is large.
+ * By default the server plans some statements again at every use, which costs as much as running them. A plan that it keeps, made
+ * while a table was small, would scan the whole table when it is large.
  */
 const PLANNED_ONCE: ClientSettings = {
   plan_cache_mode: 'force_generic_plan',
@@ -65,7 +65,7 @@ const PLANNED_ONCE: ClientSettings = {
   enable_bitmapscan: 'off',
 }
 
-/** How a client connects, and the settings that it has then. Settings of the address win. */
+/** How a client connects, and its settings. Settings in the address take precedence. */
 function configOf(
   url: string,
   { connectMsMax = CONNECT_TIMEOUT_MS, answerMsMax = ANSWER_MS_MAX, plansOnce = false, statementMsMax }: ClientBounds,
@@ -89,7 +89,7 @@ function configOf(
   return { config, settings, connectMsMax }
 }
 
-/** A connection that sends nothing at its start that a pooler refuses. `pg` would send the variable PGOPTIONS. */
+/** A connection that sends nothing at its start that a pooler would refuse. `pg` would send the variable PGOPTIONS. */
 class PlainClient extends Client {
   constructor(config?: string | ClientConfig) {
     super(config)
@@ -124,7 +124,7 @@ export async function openClient(
   return client
 }
 
-/** A pooler accepts a session and lets its first statement wait for a connection to PostgreSQL. */
+/** A pooler accepts a session and makes its first statement wait for a connection to PostgreSQL. */
 async function inTime(settled: Promise<void>, ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
@@ -148,7 +148,7 @@ export function openPool(
   }
   const onConnect = (client: ClientBase) =>
     inTime(settle(client), connectMsMax).catch(error => {
-      // Without its socket the pool ends the connection at once, also when nothing answers.
+      // Without its socket the pool ends the connection at once, even if nothing answers.
       ;(client as unknown as { connection: { stream: Socket } }).connection.stream.destroy()
       throw error
     })
@@ -169,7 +169,7 @@ export function openPool(
 /** Longest time to end a connection properly. */
 const END_MS_MAX = 1000
 
-/** Resolves when the connection has ended, or the time for it is over. It does not keep the process from exiting. */
+/** Resolves when the connection has ended, or the time for that is over. It does not keep the process from exiting. */
 export async function end(open: Client | Pool): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<void>(resolve => {
@@ -180,7 +180,7 @@ export async function end(open: Client | Pool): Promise<void> {
   if (open instanceof Client) (open as Client & { unref(): void }).unref()
 }
 
-/** The rows of a statement. A statement with a name is prepared at its first use on a connection. */
+/** Returns the rows of a statement. A named statement is prepared at its first use on a connection. */
 export async function rowsOf(
   client: Queryable,
   sql: string,
@@ -194,7 +194,7 @@ export async function rowsOf(
   return rows
 }
 
-/** Most statements with a name. Claims have a few dozen; statements beyond the bound are planned at each use. */
+/** Most named statements. Claims have a few dozen; statements beyond the bound are planned at each use. */
 const NAMED_MAX = 200
 const names = new Map<string, string>()
 

@@ -1,10 +1,10 @@
-// The reports of engines in the table `engines`. An engine writes its own every few seconds, over a connection for reads: the writer's
-// batches are for work.
+// The reports of engines in the table `engines`. An engine writes its own report every few seconds, over a connection for reads:
+// the writer's batches are for work.
 
 import type { EngineReport, EngineReports } from '../../../ports/engine-reports.ts'
 import type { Query, Row, Value } from '../description/values.ts'
 
-/** In the schema from its second version on. A report is replaced as a whole, and only engines read it. */
+/** In the schema since its second version. A report is replaced as a whole, and only engines read it. */
 export const CREATE_ENGINES = `
 -- One row per engine that runs on the store: its last report.
 CREATE TABLE engines (
@@ -14,7 +14,7 @@ CREATE TABLE engines (
 );
 `
 
-/** Engines that remove the same rows at once must not wait for each other. */
+/** Engines that remove the same rows at the same time must not wait for each other. */
 const PUT = `WITH old AS (
     DELETE FROM engines WHERE id IN (
       SELECT id FROM engines WHERE seen_at < ? AND id <> ? ORDER BY id LIMIT 1000 FOR UPDATE SKIP LOCKED))

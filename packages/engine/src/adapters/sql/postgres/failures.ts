@@ -17,10 +17,10 @@ export function isUnavailable(error: unknown): boolean {
   return NETWORK.test(code)
 }
 
-/** SQLSTATEs of a server that has no room for what was to be written, while smaller writes may go on. */
+/** SQLSTATEs of a server that has no room for the write, while smaller writes may succeed. */
 const NO_ROOM: ReadonlySet<string> = new Set(['53100', '53400'])
 
-/** Whether the server refused a write because its disk is full. Its connection stays, and nothing was written. */
+/** Whether the server refused a write because its disk is full. Its connection stays open, and nothing was written. */
 export function lacksRoom(error: unknown): boolean {
   const { code } = error as { code?: unknown }
   return typeof code === 'string' && NO_ROOM.has(code)

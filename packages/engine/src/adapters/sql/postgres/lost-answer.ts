@@ -1,15 +1,15 @@
-// Waits for an answer of PostgreSQL as long as the server works on it. A network that drops all packets (a server without
-// power, a firewall that has forgotten the connection) reports no error for many minutes; here it fails within seconds.
+// Waits for an answer of PostgreSQL as long as the server works on it. When a network drops all packets (a server without power,
+// a firewall that has forgotten the connection), no error is reported for many minutes; with this check it fails within seconds.
 
 import type { ClientBase } from 'pg'
 import { end, openClient, rowsOf } from './client.ts'
 import { backendOf } from './pooler.ts'
 
-/** Interval of the checks whether the server works on the query, while there is no answer. */
+/** Interval of the checks whether the server still works on the query. */
 const CHECK_EVERY_MS = 3000
-/** Time of a check to connect, and to get its answer. */
+/** Time for a check to connect, and time for it to get its answer. */
 const CHECK_MS_MAX = 3000
-/** The answer to a query that ended this recently may be on its way. */
+/** The answer to a query that ended this recently may still be on its way. */
 const ANSWER_ON_ITS_WAY = `interval '${CHECK_EVERY_MS} ms'`
 /** SQLSTATE class of a server that has no room for another connection. */
 const TOO_MANY_CONNECTIONS = '53'
@@ -18,7 +18,7 @@ const IS_WORKED_ON = `SELECT 1 FROM pg_stat_activity WHERE pid = $1
 
 /**
  * Resolves with the answer. Rejects if another connection finds that the server does not work on the query, or cannot be reached:
- * the effect of the query is then unknown, and the client cannot be used any more.
+ * the effect of the query is then unknown, and the client can no longer be used.
  */
 export async function answerTo<T>(client: ClientBase, url: string, answer: Promise<T>): Promise<T> {
   for (;;) {

@@ -1,5 +1,5 @@
-// Brings a PostgreSQL schema up to date: its numbered steps, made from the descriptions of the tables, and the functions that
-// the shared SQL calls. Run by every engine that starts, one at a time.
+// Brings a PostgreSQL schema up to date: its numbered steps, made from the descriptions of the tables, and the functions that the
+// shared SQL calls. Every engine runs it when it starts, one at a time.
 
 import type { Client } from 'pg'
 import { type DdlDialect, schemaSteps } from '../description/ddl.ts'
@@ -40,7 +40,7 @@ CREATE INDEX wire_messages_by_age ON wire_messages (at);
 }
 
 /**
- * The steps of the schema. A released step is never edited, and an engine of the version before must be able to work on the
+ * The steps of the schema. A released step is never edited, and an engine of the previous version must be able to work on the
  * schema that the next step makes: a change is a new step, and only adds.
  */
 export const MIGRATIONS: readonly string[] = schemaSteps(POSTGRES_DDL, TABLES)
@@ -51,14 +51,14 @@ export const NEEDS_VERSION = 1
 /** The version that `migrate` brings a schema to. */
 export const SCHEMA_VERSION = MIGRATIONS.length
 
-/** Engines that start together wait for each other as long as a migration may take. */
+/** Engines that start together wait for each other for the longest time a migration may take. */
 const WAIT_FOR_OTHERS = `SET LOCAL lock_timeout = '5min'; SET LOCAL statement_timeout = 0`
 /** A step waits only briefly for a table in use: all users of the table wait behind it. */
 const WAIT_FOR_TABLES = `SET LOCAL lock_timeout = '20s'`
 
 /**
- * Brings the schema to this code's version; an engine that runs on an older version goes on. An engine that starts on a newer
- * version leaves the schema as it is. Rejects when the newer version is not for engines as old as this one.
+ * Brings the schema to this code's version; engines that run on an older version continue. An engine that starts on a newer
+ * version leaves the schema as it is. Rejects if the newer version does not support engines as old as this one.
  */
 export async function migrate(client: Client, steps = MIGRATIONS): Promise<void> {
   await client.query('BEGIN')
@@ -68,7 +68,7 @@ export async function migrate(client: Client, steps = MIGRATIONS): Promise<void>
     await client.query(WAIT_FOR_TABLES)
     await refuseUnfinishedMove(client)
     await takeSteps(client, steps)
-    // No batch of an engine that died a day ago is still on its way.
+    // A batch of an engine that died a day ago cannot still be on its way.
     await client.query(`DELETE FROM writers WHERE at < now() - interval '1 day'`)
     await createFunctions(client)
     await client.query('COMMIT')
@@ -99,7 +99,7 @@ async function takeSteps(client: Client, steps: readonly string[]): Promise<void
   }
 }
 
-/** The write function's name changes with its body. The search functions are created with it, and their texts never differ. */
+/** The write function's name changes with its body. The search functions are created with it; their texts are always the same. */
 async function createFunctions(client: Client): Promise<void> {
   const [[schema]] = (await rowsOf(client, 'SELECT quote_ident(current_schema())')) as [[string]]
   const exists = 'SELECT 1 FROM pg_proc WHERE proname = $1 AND pronamespace = $2::regnamespace'

@@ -1,11 +1,11 @@
-// Whether a session has a connection to PostgreSQL of its own, as the engine needs it: settings, prepared statements and
-// locks belong to the connection, and a pooler may give each transaction another one (docs/poolers.md). Called by client.
+// Whether a session has its own connection to PostgreSQL, as the engine needs it: settings, prepared statements and locks belong
+// to the connection, and a pooler may give each transaction a different one (docs/poolers.md). Called by client.
 
 import type { ClientBase } from 'pg'
 
-/** Transactions of a session that must meet its own connection, while another session works beside it. */
+/** Transactions of a session that must meet its own connection, while another session is active at the same time. */
 const TRANSACTIONS = 3
-/** Connections that an engine may have at once. */
+/** Connections that an engine may have at the same time. */
 export const ENGINE_CONNECTIONS = 10
 
 /** SQLSTATE of a server that refuses a connection: the store counts as unavailable. */
@@ -30,7 +30,7 @@ interface Connection {
 
 const connections = new WeakMap<ClientBase, Connection>()
 
-/** The number of the session's process on the server, as `pg_stat_activity` has it. */
+/** The number of the session's process on the server, as in `pg_stat_activity`. */
 export function backendOf(client: ClientBase): number | undefined {
   return connections.get(client)?.backend
 }
@@ -42,7 +42,7 @@ export function isPooled(client: ClientBase): boolean {
 
 /** Called when a session has connected, before it has any other setting. */
 export async function noteConnection(client: ClientBase): Promise<void> {
-  // A setting of its own makes a pooler that looks for such statements keep the connection for this session alone.
+  // A setting of its own makes a pooler that looks for such statements reserve the connection for this session.
   const text = `SET perdure.session = 'own'; SELECT pg_backend_pid()`
   const answers = (await client.query({ text, rowMode: 'array' })) as unknown as { rows: [number][] }[]
   connections.set(client, { backend: answers[1]?.rows[0]?.[0] ?? 0, names: ['perdure.session'], values: ['own'] })
@@ -55,8 +55,8 @@ export function markSettled(client: ClientBase, names: readonly string[], values
 }
 
 /**
- * Rejects if a pooler shares the session's connection. To see that, another session begins a transaction: a pooler that
- * shares takes the connection that was just used, or moves this session to another one.
+ * Rejects if a pooler shares the session's connection. To find out, another session begins a transaction: a sharing pooler takes
+ * the connection that was just used, or moves this session to another one.
  */
 export async function refuseSharedConnection(
   client: ClientBase,
@@ -82,7 +82,7 @@ export async function refuseSharedConnection(
   }
 }
 
-/** Rejects if the session has another connection than before, or its settings are lost. Free without a pooler. */
+/** Rejects if the session has a different connection than before, or its settings are lost. Costs nothing without a pooler. */
 export async function refuseLostConnection(client: ClientBase): Promise<void> {
   const { backend, names, values } = connections.get(client) ?? {}
   if (!isPooled(client)) return

@@ -1,4 +1,4 @@
-// Runs work of a transaction over a PostgreSQL connection. Called by claims.
+// Runs the work of a transaction over a PostgreSQL connection. Called by claims.
 
 import type { Work } from '../claims/transaction-work.ts'
 import { numbered } from '../description/placeholders.ts'

@@ -10,8 +10,8 @@ EXCEPTION WHEN undefined_object THEN
 END $f$`
 
 /**
- * Resolves JSON escapes, which also reads a text whose stored form is marked, as far as text of PostgreSQL can hold it. The time
- * rises with the length of the text alone: the text is split at its backslashes, and each part begins with what its escape names.
+ * Resolves JSON escapes, and so reads a text whose stored form is marked, as far as PostgreSQL's text can hold it. The time rises
+ * only with the length of the text: the text is split at its backslashes, and each part begins with the rest of its escape.
  */
 const UNESCAPED = String.raw`CREATE OR REPLACE FUNCTION perdure_unescaped(t text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $f$
@@ -76,8 +76,8 @@ BEGIN
 END $f$`
 
 /**
- * The elements of a list, as SQLite's `json_each` finds them. It has a name of its own: a second `json_each` beside PostgreSQL's,
- * which takes no text, would be called by the queries of others who share the schema.
+ * The elements of a list, as SQLite's `json_each` finds them. It has its own name: queries of others who share the schema would
+ * call a second `json_each` next to PostgreSQL's, which takes no text.
  */
 export const LIST_ELEMENTS = 'perdure_json_each'
 const JSON_EACH = `CREATE OR REPLACE FUNCTION ${LIST_ELEMENTS}(t text) RETURNS TABLE (value json)

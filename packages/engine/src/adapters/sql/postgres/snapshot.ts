@@ -10,7 +10,7 @@ export const INVALID_INDEXES = `SELECT c.relname FROM pg_index i JOIN pg_class c
 
 /** Rejects if the server cannot be reached, or has another schema version. */
 export async function openPostgresSnapshot(url: string): Promise<Snapshot> {
-  // A query may take longer here than an engine would wait, and so may the time between two queries.
+  // Here a query may take longer than an engine would wait, and so may the time between two queries.
   const client = await openClient(url, () => {}, { answerMsMax: 0 })
   try {
     await client.query('SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0')
@@ -30,7 +30,7 @@ export async function openPostgresSnapshot(url: string): Promise<Snapshot> {
   }
 }
 
-/** The version of the schema; 0 if no engine has ever used it. Rejects while a move into it is not finished. */
+/** Returns the version of the schema; 0 if no engine has ever used it. Rejects while a move into it is not finished. */
 export async function schemaVersionOf(client: Parameters<typeof rowsOf>[0]): Promise<number> {
   const [table] = await rowsOf(client, `SELECT to_regclass('migrations')::text`)
   if (table?.[0] === null) return 0

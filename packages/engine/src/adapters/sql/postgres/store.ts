@@ -20,7 +20,7 @@ import { Writer } from './writer.ts'
 
 /** Most connections for the reads of one engine. */
 const READERS_MAX = 4
-/** Most connections for the scans of one engine, and the time for a statement of theirs. */
+/** Most connections for the scans of one engine, and the time limit of their statements. */
 const SCANNERS_MAX = 2
 const SCAN_MS_MAX = 30_000
 
@@ -47,7 +47,7 @@ export class PostgresStore extends SqlStore {
   }
 }
 
-/** Brings the schema up to date. Rejects if the server cannot be reached, and names it without its password. */
+/** Brings the schema up to date. Rejects if the server cannot be reached, and names the server without its password. */
 export async function openPostgresStore({ url, log }: PostgresStoreOptions): Promise<PostgresStore> {
   const onError = (details: object, message: string) => log?.error(details, message)
   await prepare(url)
@@ -92,7 +92,7 @@ class PostgresDatabase implements Database {
     return this.#in(this.#pool, client => readAll(client, queries))
   }
 
-  /** Executes one statement that may write, outside of the writer's batches. */
+  /** Executes one statement that may write, outside the writer's batches. */
   async execute(query: Query): Promise<Row[]> {
     const [rows] = await this.#in(this.#pool, client => readAll(client, [query]))
     return rows as Row[]
@@ -105,7 +105,7 @@ class PostgresDatabase implements Database {
       signal?.addEventListener('abort', cancel, { once: true })
       try {
         const rows = await readAll(client, queries)
-        // The cancellation may come later than the answer: it must not meet the next scan of the connection.
+        // The cancellation may arrive later than the answer: it must not hit the next scan of the connection.
         signal?.throwIfAborted()
         return rows
       } finally {
@@ -143,7 +143,7 @@ class PostgresDatabase implements Database {
   }
 }
 
-/** Rows of all queries, seen at one moment. */
+/** Returns the rows of all queries, seen at one moment. */
 async function readAll(client: PoolClient, queries: Query[]): Promise<Row[][]> {
   const rows: Row[][] = []
   if (queries.length > 1) await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')

@@ -41,14 +41,14 @@ const CHECKERS: Record<GuardCheck['expects'], (check: GuardCheck) => string> = {
 const UNIT_BY_UNIT = writeUnits()
 const BODY = writeBody()
 
-/** The name depends on the body, so that engines of two versions work side by side, each with its own function. */
+/** The name depends on the body, so that engines of two versions can run at the same time, each with its own function. */
 export const WRITE_FUNCTION = `perdure_write_${createHash('sha256').update(BODY).digest('hex').slice(0, 12)}`
 
 /**
- * `units`: for each unit the number of values of its request, then the request (`UnitRequest`) as texts. Answers for each
- * unit 0 when it is written, or the position of its first check that does not hold, from 1: nothing of it is written then. A
- * writer numbers its batches upwards and sends a batch again when its answer was lost. A batch that was written is not written
- * again, even if an earlier copy of it arrives late: it gets the same answer.
+ * `units`: for each unit the number of values of its request, then the request (`UnitRequest`) as texts. Returns for each unit 0
+ * if it is written, or the position, from 1, of its first check that does not hold: then nothing of it is written. A writer gives
+ * its batches rising numbers, and sends a batch again when the answer was lost. A batch is never written twice, even if an
+ * earlier copy of it arrives late: it gets the same answer.
  */
 export const CREATE_WRITE_FUNCTION = `CREATE OR REPLACE FUNCTION ${WRITE_FUNCTION}(
   writer text, batch bigint, units text[], plan int[])
@@ -121,7 +121,7 @@ function operation(name: OperationName, sql: string): string {
           IF changed = 0 THEN RAISE EXCEPTION '${name} met no row it may change'; END IF;`
 }
 
-/** The loop that executes one check and one operation after the other, from position `p` to `last`. */
+/** The loop that executes the checks and operations one after the other, from position `p` to `last`. */
 function writeUnits(): string {
   return `  WHILE p <= last LOOP
     unit_end := p + a[p]::int;

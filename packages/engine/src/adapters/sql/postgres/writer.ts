@@ -1,5 +1,6 @@
-// The writer of a PostgreSQL store: makes batches of requests durable, units by one call of the write function, other tasks in
-// a transaction each, all under the one writers' lock. It has one connection; the batch queue calls it with one batch at a time.
+// The writer of a PostgreSQL store. Makes batches of requests durable: units with one call of the write function, other tasks in
+// a transaction each, all under the single writers' lock. It has one connection; the batch queue calls it with one batch at a
+// time.
 
 import type { Client } from 'pg'
 import type { Channel } from '../batches/channel.ts'
@@ -29,20 +30,22 @@ import { runWork } from './run-work.ts'
 import { shareStore } from './use-lock.ts'
 import { TAKE_WRITE_LOCK, WRITE_FUNCTION } from './write-function.ts'
 
-/** How often a lost connection is replaced for one batch, and the first pause in between; it doubles. */
+/** How often a lost connection is replaced for one batch, and the first pause between attempts; it doubles. */
 const RECONNECTS_MAX = 3
 const RECONNECT_PAUSE_MS = 100
 const CONNECT_MS_MAX = 3000
-/** Time after its first try at which a batch fails; shorter while the store is unavailable since an earlier batch. */
+/** A batch fails this long after its first try; sooner if the store has been unavailable since an earlier batch. */
 const TRY_MS_MAX = 8000
 const TRY_MS_MAX_WHILE_UNAVAILABLE = 1000
-/** The room that a disk must have after it was full: the largest event and its indexes. Rows of that size are not compressed. */
+/**
+ * The room that a disk must have after it was full: for the largest event and its indexes. Rows of that size are not compressed.
+ */
 const ROOM_ROW_BYTES = 1900
 const ROOM_ROWS = 1200
 
 export interface WriterOptions {
   url: string
-  /** Names this writer in the database, uniquely. */
+  /** The unique name of this writer in the database. */
   name: string
   onError(details: object, message: string): void
 }
@@ -53,14 +56,17 @@ export class Writer implements Channel {
   #batch = 0
   /** Why the store cannot be reached; undefined while it can. */
   #unavailable: Failure | undefined
-  /** A write met a full disk, and no probe has found room since. */
+  /** A write found the disk full, and no probe has found room since. */
   #lacksRoom = false
 
   constructor(options: WriterOptions) {
     this.#options = options
   }
 
-  /** Executes all requests in their order. A request fails alone, except that all after an unreachable store fail too. */
+  /**
+   * Executes all requests in their order. A failing request affects no other, but once the store is unreachable all later ones
+   * fail too.
+   */
   async run(batch: Request[]): Promise<BatchAnswer> {
     const answers: Answer[] = []
     let transactions = 0
@@ -89,8 +95,8 @@ export class Writer implements Channel {
   }
 
   /**
-   * Writes units in one call. When it meets an unexpected error, the units go one after the other, in one call as well, and when one of
-   * them meets an error then, each by itself.
+   * Writes units in one call. After an unexpected error the units are written one after the other, again in one call; if one of
+   * them meets an error then, each is written by itself.
    */
   async #units(units: UnitRequest[]): Promise<Answer[]> {
     let answers = await this.#write(units, planOf(units))
@@ -106,7 +112,7 @@ export class Writer implements Channel {
     return single
   }
 
-  /** Sends the units again under the same batch number when the answer is lost, until there is one. */
+  /** Sends the units again under the same batch number when the answer is lost, until an answer arrives. */
   async #write(units: UnitRequest[], plan: readonly number[]): Promise<Answer[] | Failure> {
     const batch = ++this.#batch
     const values = [this.#options.name, batch, textsOf(units), integersOf(plan)]
@@ -119,7 +125,7 @@ export class Writer implements Channel {
         if (lacksRoom(error)) return this.#markLackOfRoom(error)
         if (!isUnavailable(error)) return { failed: (error as Error).message, unavailable: false }
         this.#lost(error)
-        // Whether the batch was written is unknown then: its callers must look.
+        // Then it is unknown whether the batch was written: its callers must look.
         if (tries >= RECONNECTS_MAX || performance.now() - begunAt > tryMsMax) return this.#markUnavailable(error)
         await pause(RECONNECT_PAUSE_MS * 2 ** tries)
       }
@@ -146,7 +152,7 @@ export class Writer implements Channel {
     }
   }
 
-  /** The result of work on the connection, which is opened if there is none. */
+  /** Returns the result of work on the connection, which is opened if there is none. */
   async #withClient<T>(work: (client: Client) => Promise<T>): Promise<T> {
     const client = await this.#connect()
     const answer = await answerTo(client, this.#options.url, work(client))
@@ -154,7 +160,7 @@ export class Writer implements Channel {
     return answer
   }
 
-  /** The requests after this one are tried: smaller writes find room in pages that exist. */
+  /** The requests after this one are still tried: smaller writes find room in existing pages. */
   #markLackOfRoom(error: unknown): Failure {
     this.#lacksRoom = true
     return { failed: (error as Error).message, unavailable: true }
@@ -168,7 +174,7 @@ export class Writer implements Channel {
   async #connect(): Promise<Client> {
     if (this.#client) return this.#client
     let opened: Client | undefined
-    // If the connection is lost before it is this writer's, the first query fails.
+    // If the connection is lost before it belongs to this writer, the first query fails.
     const client = await openClient(this.#options.url, error => opened && this.#lost(error, opened), {
       connectMsMax: CONNECT_MS_MAX,
       plansOnce: true,
@@ -191,7 +197,7 @@ export class Writer implements Channel {
   }
 }
 
-/** One call, which is a transaction: for each unit null, or the index of its check that does not hold. */
+/** Makes one call, which is a transaction. Returns for each unit null, or the index of its check that does not hold. */
 async function written(client: Client, values: unknown[]): Promise<(number | null)[]> {
   const { rows } = await client.query<[number[]]>({
     name: WRITE_FUNCTION,
@@ -211,8 +217,8 @@ async function transaction(client: Client, task: Task): Promise<Answer> {
 }
 
 /**
- * Rejects while the disk has no room for a large event. A small write would find room in pages that exist, so this makes a table,
- * which takes new ones, and rolls it back.
+ * Rejects while the disk has no room for a large event. A small write would find room in existing pages, so this makes a table,
+ * which takes new pages, and rolls it back.
  */
 async function findRoom(client: Client): Promise<void> {
   await client.query('BEGIN')
@@ -250,7 +256,7 @@ async function execute(client: Client, task: Task): Promise<Answer> {
   }
 }
 
-/** The units that follow each other in the batch from there on. */
+/** The units that follow each other in the batch from that index on. */
 function unitsFrom(batch: readonly Request[], from: number): UnitRequest[] {
   const units: UnitRequest[] = []
   for (let at = from; at < batch.length; at++) {

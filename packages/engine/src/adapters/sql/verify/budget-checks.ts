@@ -1,5 +1,5 @@
-// Checks of budgets (docs/budgets.md): the run that a budget began with has its rows, no budget outlives the runs of its chain, and
-// `steps` and `runs` are what the tree has. What steps report as spent is in the sums alone, so only its form is checked.
+// Checks of budgets (docs/budgets.md): the run that began a budget has its rows, no budget outlives the runs of its chain, and
+// `steps` and `runs` equal the counts of the tree. Only the sums contain what steps report as spent, so only its form is checked.
 
 import type { Row } from '../description/values.ts'
 import { NEWEST_OF_CHAIN } from '../tables/runs.ts'
@@ -10,7 +10,7 @@ const PAGE = 200
 /** Budgets whose trees are counted in one walk over the runs. */
 const COUNTED_AT_ONCE = 10_000
 
-/** The budgets that began with runs of a range of ids have their rows. */
+/** Checks that the budgets which began with runs of a range of ids have their rows. */
 export async function* runBudgets(snapshot: Snapshot, [from, to]: readonly [string, string]): Violations {
   const runs = (await snapshot.rows(
     `SELECT id, budgets, coalesce(chain_id, id) FROM runs WHERE id > ? AND id <= ? AND budgets IS NOT NULL
@@ -38,7 +38,7 @@ const STRAY = `SELECT b.id FROM budgets b WHERE b.name = 'runs' AND NOT EXISTS (
 const MALFORMED = `SELECT id, name FROM budgets WHERE whole < 0 OR billionths < 0 OR billionths >= 1000000000
   OR (name IN ('steps', 'runs') AND billionths <> 0) LIMIT 100`
 
-/** The budgets as such, and what the engine counts of each. */
+/** Checks the budgets themselves, and what the engine counts of each. */
 export async function* budgetContents(snapshot: Snapshot): Violations {
   for (const [id] of await snapshot.rows(STRAY))
     yield { check: 'budget.run', subject: String(id), message: 'is a budget whose run is gone' }
@@ -55,11 +55,11 @@ export async function* budgetContents(snapshot: Snapshot): Violations {
   }
 }
 
-/** The counts of a budget, and those of the tree under it. */
+/** The counts of a budget, and the counts of the tree under it. */
 interface Tree {
   counted: Record<string, number>
   found: { steps: number; runs: number }
-  /** Runs of the tree may have been removed, with what they counted for. */
+  /** Runs of the tree may have been removed, with what they counted. */
   mayHaveLost: boolean
 }
 
@@ -79,7 +79,10 @@ async function treesBehind(snapshot: Snapshot, after: string, prunedUpTo: number
   )
 }
 
-/** Walks all runs under budgets. A link is no further run, and a step that a fork carries is no further step. */
+/**
+ * Walks all runs under budgets. A link does not count as another run, and a step that a fork carries does not count as another
+ * step.
+ */
 async function count(snapshot: Snapshot, trees: ReadonlyMap<string, Tree>): Promise<void> {
   for (let after = ''; ; ) {
     const rows = (await snapshot.rows(
@@ -108,7 +111,7 @@ function* differences(id: string, { counted, found, mayHaveLost }: Tree) {
   }
 }
 
-/** The ids of the budgets that a run is under; none of a text that cannot be read, which `run.readable` reports. */
+/** The ids of the budgets that a run is under; none if the text cannot be read, which `run.readable` reports. */
 function idsIn(budgets: string): string[] {
   try {
     return (JSON.parse(budgets) as { id: string }[]).map(({ id }) => id)

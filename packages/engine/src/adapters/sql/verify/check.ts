@@ -11,10 +11,10 @@ export interface Violation {
   message: string
 }
 
-/** All rows as they were at one moment; later writes are not seen. */
+/** All rows as they were at one moment; later writes are not visible. */
 export interface Snapshot {
   rows(sql: string, params?: Value[]): Promise<Row[]>
-  /** Faults that the database itself finds in its pages or indexes: one line each. */
+  /** Faults that the database itself finds in its pages or indexes, one line each. */
   damage(): Promise<string[]>
   close(): Promise<void>
 }
@@ -29,5 +29,5 @@ export interface Check {
 
 export type Violations = AsyncGenerator<Violation>
 
-/** Most violations that one query yields; a broken rule is rarely broken a few times. */
+/** Most violations that one query yields; a broken rule is rarely broken only a few times. */
 export const VIOLATIONS_PER_QUERY_MAX = 100

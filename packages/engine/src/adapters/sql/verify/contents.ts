@@ -15,7 +15,7 @@ import { type Snapshot, VIOLATIONS_PER_QUERY_MAX, type Violation, type Violation
 
 const PAGE = 200
 
-/** The runs and steps of a range of run ids are readable. */
+/** Checks that the runs and steps of a range of run ids are readable. */
 export async function* runContents(snapshot: Snapshot, [from, to]: readonly [string, string]): Violations {
   const runs = await snapshot.rows(
     `SELECT ${RUNS.selectWithout('input', 'result')} FROM runs WHERE id > ? AND id <= ?`,
@@ -29,13 +29,13 @@ export async function* runContents(snapshot: Snapshot, [from, to]: readonly [str
   yield* unreadable('step.readable', steps, row => JSON.parse(row[2] as string))
 }
 
-/** The rows by which lists find a run by its attributes are exactly those of its attributes: over a range of run ids. */
+/** Checks that the rows by which lists find a run by its attributes match those attributes exactly, over a range of run ids. */
 export async function* attributeContents(snapshot: Snapshot, [from, to]: readonly [string, string]): Violations {
   const runs = await snapshot.rows(
     'SELECT id, namespace, attributes FROM runs WHERE id > ? AND id <= ? AND attributes IS NOT NULL',
     [from, to],
   )
-  // A row that says wrongly of which app, workflow or end the run is finds it no more than one that is missing.
+  // A row with the wrong app, workflow or end hides the run as much as a missing row.
   const rows = await snapshot.rows(
     `SELECT a.run_id, a.namespace, a.attribute FROM run_attributes AS a LEFT JOIN runs ON runs.id = a.run_id
       WHERE a.run_id > ? AND a.run_id <= ? AND (runs.id IS NULL
@@ -92,7 +92,7 @@ export async function* eventContents(snapshot: Snapshot): Violations {
   }
 }
 
-/** No slot is held by more runs than the highest limit among its holders. */
+/** Checks that no slot is held by more runs than the highest limit among its holders. */
 export async function* slotContents(snapshot: Snapshot): Violations {
   const held = new Map<string, { count: number; limit: number }>()
   for (const slot of SLOT_COLUMNS) {
@@ -113,7 +113,7 @@ export async function* slotContents(snapshot: Snapshot): Violations {
   }
 }
 
-/** Every flow-control row is readable and well formed. */
+/** Checks that every flow-control row is readable and well formed. */
 export async function* flowContents(snapshot: Snapshot): Violations {
   for (let last = ''; ; ) {
     const rows = await snapshot.rows(
@@ -127,7 +127,7 @@ export async function* flowContents(snapshot: Snapshot): Violations {
   }
 }
 
-/** Every term belongs to a scheduled event that exists. */
+/** Checks that every term belongs to a scheduled event that exists. */
 export async function* scheduledContents(snapshot: Snapshot): Violations {
   const rows = await snapshot.rows(
     `SELECT row_id, term FROM scheduled_terms AS t WHERE NOT EXISTS (SELECT 1 FROM flow_rows WHERE id = t.row_id)
@@ -141,7 +141,7 @@ export async function* scheduledContents(snapshot: Snapshot): Violations {
     }
 }
 
-/** Every cron of a registered workflow has a schedule with a next time. */
+/** Checks that every cron of a registered workflow has a schedule with a next time. */
 export async function* scheduleContents(snapshot: Snapshot): Violations {
   const rows = await snapshot.rows(`SELECT ${WORKFLOWS.select} FROM workflows`)
   for (const row of rows) {
@@ -221,7 +221,7 @@ export function* unreadable(check: string, rows: Row[], read: (row: Row) => unkn
   }
 }
 
-/** In one line: the message may contain stored text with line breaks. */
+/** Returns the reason in one line: the message may contain stored text with line breaks. */
 function reasonOf(error: unknown): string {
   return cutText(`cannot be read: ${(error as Error).message}`.replace(/\s+/g, ' '), 200)
 }

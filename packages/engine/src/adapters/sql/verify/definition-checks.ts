@@ -1,6 +1,6 @@
-// Checks of the definitions that workflows have and had (docs/concepts.md#past-definitions): each is readable and has the hash
-// by which runners name it, and a workflow has no more of them than are kept, and none once it is gone. The pause of a registered
-// workflow is in its row alone.
+// Checks of the present and past definitions of workflows (docs/concepts.md#past-definitions): each is readable and has the hash
+// by which runners name it; a workflow has no more of them than are kept, and none once it is gone. The pause of a registered
+// workflow is only in its row.
 
 import { DEFINITIONS_MAX } from '../../../domain/registry/definition-history.ts'
 import { digestOf } from '../../../domain/registry/newest-definition.ts'
@@ -12,7 +12,7 @@ import { unreadable } from './contents.ts'
 /** Definitions that are read at once. */
 const PAGE = 100
 
-/** Pauses beside the rows of their workflows. */
+/** Pauses that exist in addition to the rows of their workflows. */
 const TWICE_KEPT = `SELECT k.name, k.app, k.namespace FROM kept_pauses AS k
   JOIN workflows AS w ON w.namespace = k.namespace AND w.app = k.app AND w.name = k.name`
 

@@ -1,5 +1,5 @@
-// Checks of documents: the state of an error group is one that the engine knows, and the group has a stored run; a view has a name and
-// a query.
+// Checks of documents: the engine knows the state of an error group, and the group has a stored run; a view has a name and a
+// query.
 
 import { STORED_STATES } from '../../../domain/model/document/error-state.ts'
 import { type Snapshot, VIOLATIONS_PER_QUERY_MAX, type Violations } from './check.ts'
@@ -8,7 +8,7 @@ import { unreadable } from './contents.ts'
 const PAGE = 200
 const STATES = STORED_STATES.map(state => `'${state}'`).join(', ')
 
-/** States that are unknown, or whose group has no run. Retention and erasing remove the state with the last run. */
+/** Unknown states, and states whose group has no run. Retention and erasing remove the state with the last run. */
 const WRONG_STATES = `SELECT id, namespace, content FROM documents AS d WHERE kind = 'error' AND (content NOT IN (${STATES})
     OR NOT EXISTS (SELECT 1 FROM runs WHERE runs.namespace = d.namespace AND runs.error_key = d.id))
   LIMIT ${VIOLATIONS_PER_QUERY_MAX}`

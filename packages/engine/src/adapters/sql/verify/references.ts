@@ -1,5 +1,6 @@
-// Checks that referenced rows exist: the runs of an event, the event of a run, what a step emitted or sent. A row that retention
-// may have removed is no violation: ids begin with their time, and `prune_marks` has the time up to which rows were removed.
+// Checks that referenced rows exist: the runs of an event, the event of a run, the events and deliveries of a step. A row that
+// retention may have removed is no violation: ids begin with their time, and `prune_marks` has the time up to which rows were
+// removed.
 
 import type { Triggered } from '@perdure/protocol'
 import { earliestId, type IdPrefix } from '../../../domain/text/ids.ts'
@@ -11,7 +12,7 @@ const PAGE = 200
 interface Reference {
   check: string
   subject: string
-  /** How the subject refers to it: the beginning of the message. */
+  /** How the message about the reference begins. */
   reference: string
   id: string
 }
@@ -25,7 +26,7 @@ const RUNS: Target = { table: 'runs', prefix: 'run' }
 const EVENTS: Target = { table: 'events', prefix: 'evt' }
 const DELIVERIES: Target = { table: 'deliveries', prefix: 'dlv' }
 
-/** Every run that an event says it started exists. */
+/** Checks that every run exists that an event claims to have started. */
 export async function* eventReferences(snapshot: Snapshot): Violations {
   const missing = await missingIn(snapshot, RUNS)
   for (let position = -1; ; ) {
@@ -47,7 +48,7 @@ export async function* eventReferences(snapshot: Snapshot): Violations {
   }
 }
 
-/** The event of a run, and the events and deliveries of its steps, exist: over a range of run ids. */
+/** Checks that the event of a run, and the events and deliveries of its steps, exist, over a range of run ids. */
 export async function* runReferences(snapshot: Snapshot, [from, to]: readonly [string, string]): Violations {
   const triggered = await snapshot.rows(
     'SELECT id, event_id FROM runs WHERE id > ? AND id <= ? AND event_id IS NOT NULL',

@@ -1,5 +1,5 @@
-// The rules of roll-ups, as queries over all days: an app has what its workflows have together, a namespace what its apps have,
-// and all time what all days have. Only days are kept for ever, so only they are checked.
+// The rules of roll-ups, as queries over all days: an app has the sum of its workflows, a namespace the sum of its apps, and all
+// time the sum of all days. Only days are kept for ever, so only they are checked.
 
 import type { Snapshot, Violations } from './check.ts'
 import { VIOLATIONS_PER_QUERY_MAX } from './check.ts'

@@ -8,7 +8,7 @@ import type { Check } from './check.ts'
 const IN_RANGE = (column: string) => `${column} > ? AND ${column} <= ?`
 const OPEN = `('waiting', 'retrying', 'running')`
 
-/** The kinds of opcode whose steps wait for one of these, as an SQL list. */
+/** The kinds of opcode whose steps wait for one of these reasons, as an SQL list. */
 const parkedFor = (...reasons: ('sleep' | 'event' | 'signal' | 'child')[]) =>
   `(${reasons
     .flatMap(opsThatParkFor)
@@ -20,10 +20,10 @@ const CHILDREN = parkedFor('child')
 
 const RUN = `FROM runs r WHERE ${IN_RANGE('r.id')}`
 const STEP = `FROM steps s LEFT JOIN runs r ON r.id = s.run_id WHERE ${IN_RANGE('s.run_id')}`
-/** A step that something else than its time may end. */
+/** A step that something other than its time may end. */
 const PARKED_STEP = `EXISTS (SELECT 1 FROM steps s WHERE s.run_id = r.id AND s.status = 'waiting' AND s.op NOT IN ${SLEEPS})`
 
-/** The first run in a queue is due at some time, or a run that starts before it wakes it. */
+/** Checks that the first run in a queue is due at some time, or is woken by a run that starts before it. */
 function firstInQueue(column: 'waits_for_slot' | 'start_queue'): Check {
   return {
     name: 'run.queue',
@@ -224,7 +224,7 @@ const SEQUENCES: Check[] = [
 
 export const RUN_CHECKS: readonly Check[] = [...ROWS, ...STEPS, ...SEQUENCES]
 
-/** How many ranges the query of a check contains: each takes two parameters. */
+/** How many ranges the query of a check contains; each takes two parameters. */
 export function rangesOf({ sql }: Check): number {
   return (sql.match(/> \? AND/g) ?? []).length
 }

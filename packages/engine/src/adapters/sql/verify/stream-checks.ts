@@ -1,4 +1,4 @@
-// Checks of output streams (docs/streams.md): the rows of a stream have every number once, and add up to what its head says.
+// Checks of output streams (docs/streams.md): the rows of a stream have every number once, and add up to the values in its head.
 
 import type { Check } from './check.ts'
 

@@ -1,5 +1,5 @@
-// Checks of turns at limits that steps share (docs/steps.md#limits-that-steps-share): every step that waits for its turn is in the queue, every
-// row of the queue is of such a step, and every pool has the row by which it is due.
+// Checks of turns at limits that steps share (docs/steps.md#limits-that-steps-share): every step that waits for its turn is in
+// the queue, every row of the queue belongs to such a step, and every pool has the row by which it is due.
 
 import { TURN_OPEN, TURN_WAITS } from '../tables/flow-rows.ts'
 import type { Check, Snapshot, Violations } from './check.ts'
@@ -41,7 +41,7 @@ const POOL_CHECKS: readonly Check[] = [
   },
 ]
 
-/** The pools as such. */
+/** Checks the pools themselves. */
 export async function* turnContents(snapshot: Snapshot): Violations {
   for (const { name, sql, message } of POOL_CHECKS)
     for (const row of await snapshot.rows(`${sql} LIMIT ${VIOLATIONS_PER_QUERY_MAX}`))

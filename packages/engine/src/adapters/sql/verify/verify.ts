@@ -1,5 +1,5 @@
-// Checks every rule that the rows of a store must keep, over one snapshot, a range of ids at a time, so that a large store takes
-// time and not memory. Called by compose/maintenance.ts.
+// Checks every rule that the rows of a store must keep, over one snapshot and one range of ids at a time, so that a large store
+// takes time rather than memory. Called by compose/maintenance.ts.
 
 import { budgetContents, runBudgets } from './budget-checks.ts'
 import type { Check, Snapshot, Violation, Violations } from './check.ts'
@@ -29,7 +29,7 @@ const LAST = '\u{10ffff}'
 
 type Range = readonly [from: string, to: string]
 
-/** Yields every violation as it is found; none: the store keeps every rule. */
+/** Yields every violation as it is found; if there are none, the store keeps every rule. */
 export async function* verify(snapshot: Snapshot): Violations {
   for (const message of await snapshot.damage()) yield { check: 'database', subject: 'store', message }
   for await (const range of rangesOfIds(snapshot, 'runs')) {

@@ -1,12 +1,12 @@
-// Arrays as parameters of a statement, in the binary form of PostgreSQL: it costs a fraction of the text form, in which every
-// value is quoted.
+// Arrays as parameters of a statement, in the binary form of PostgreSQL. It costs a fraction of the text form, which quotes every
+// value.
 
 import { toStored } from '../../description/stored-text.ts'
 import type { Value } from '../../description/values.ts'
 
 const TEXT = 25
 const INTEGER = 23
-/** Number of dimensions, whether there are NULLs, type, number of elements, index of the first one. */
+/** Number of dimensions, whether there are NULLs, type, number of elements, index of the first element. */
 const HEADER_BYTES = 20
 /** Up to this length a string is copied character by character while its characters are ASCII, which is quicker than a call. */
 const SHORT_CHARS_MAX = 48
@@ -14,7 +14,7 @@ const SHORT_CHARS_MAX = 48
 const BYTES_PER_CHAR_MAX = 3
 const BYTES_AT_FIRST = 16 * 1024
 
-/** The units as one array of texts: each after its length. */
+/** The units as one array of texts, each preceded by its length. */
 export function textsOf(units: readonly (readonly Value[])[]): Buffer {
   const array = new Texts()
   for (const unit of units) {
@@ -68,7 +68,7 @@ class Texts {
   }
 }
 
-/** The length of a short text of ASCII characters, which is written; undefined for any other. */
+/** Writes a short text of ASCII characters and returns its length; undefined for any other text. */
 function writeAscii(to: Buffer, text: string, from: number): number | undefined {
   const { length } = text
   if (length > SHORT_CHARS_MAX) return undefined
@@ -80,7 +80,7 @@ function writeAscii(to: Buffer, text: string, from: number): number | undefined 
   return length
 }
 
-/** An array without elements has no dimension in PostgreSQL; one of length 0 is read as such. */
+/** In PostgreSQL an array without elements has no dimension; an array of length 0 is read as one without elements. */
 function writeHeader(to: Buffer, type: number, count: number): void {
   to.writeInt32BE(1, 0)
   to.writeInt32BE(1, 4)

@@ -1,5 +1,5 @@
-// The keys of what checks read and operations change: units that share none of them may be written in any order. A key names a
-// row, or the rows of an event's name.
+// The keys of the rows that checks read and operations change: units that share none of them may be written in any order. A key
+// names a row, or the rows of one event name.
 
 import type { UnitRequest } from '../../batches/requests.ts'
 import { EVENTS } from '../../tables/events.ts'
@@ -8,17 +8,17 @@ import { STEPS } from '../../tables/steps.ts'
 import type { GroupedCheck, GroupedOperation } from './operations.ts'
 
 export interface Dependency {
-  /** Keys of what no earlier unit may have changed. */
+  /** Keys of rows that no earlier unit may have changed. */
   reads: readonly string[]
   changes: readonly string[]
 }
 
-/** Reads the values of a unit's check or operation, whose parameters begin at an index. */
+/** Reads the values of a unit's check or operation, whose parameters begin at the index. */
 type DependencyOf = (unit: UnitRequest, at: number) => Dependency
 
 const NONE: Dependency = { reads: [], changes: [] }
 const reads = (key: string): Dependency => ({ reads: [key], changes: [] })
-/** Adds rows, which others may do too. */
+/** Adds rows; others may add rows under the same keys. */
 const adds = (...keys: string[]): Dependency => ({ reads: [], changes: keys })
 const changes = (key: string, ...alsoAdds: string[]): Dependency => ({ reads: [key], changes: [key, ...alsoAdds] })
 
@@ -35,13 +35,13 @@ const STEP_EVENT = STEPS.columns.indexOf('event_name')
 const MOVED_EVENT = STEPS.moving.indexOf('event_name')
 const AFTER_RUN = RUNS.moving.length
 const AFTER_STEP = STEPS.moving.length
-/** The last parameter of `run.end`, behind the columns, the status and two times. */
+/** The last parameter of `run.end`, after the columns, the status and two times. */
 const AFTER_END = AFTER_RUN + 4
 
 const CHECKS: Record<GroupedCheck, DependencyOf> = {
   run: (unit, at) => reads(run(unit[at])),
   steps: (unit, at) => reads(stepsOf(unit[at])),
-  // No operation that is grouped inserts a watch.
+  // No grouped operation inserts a watch.
   watchers: () => NONE,
   plainWatchers: () => NONE,
   noWatchPaths: () => NONE,
@@ -50,7 +50,7 @@ const CHECKS: Record<GroupedCheck, DependencyOf> = {
   eventsAfter: (unit, at) => reads(events(unit[at + 1])),
   dedupe: (unit, at) => reads(claim(unit, at)),
   givenId: (unit, at) => reads(givenId(unit, at)),
-  // No operation that is grouped changes the catalog.
+  // No grouped operation changes the catalog.
   catalog: () => NONE,
 }
 

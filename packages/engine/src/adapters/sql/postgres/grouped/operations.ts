@@ -1,4 +1,4 @@
-// The checks and row operations that the write function can execute for many units at once, by one statement each. Every
+// The checks and row operations that the write function can execute for many units at once, with one statement each. Every
 // statement is made from the shared SQL of one row.
 
 import { fromParameters } from '../../description/placeholders.ts'
@@ -20,7 +20,7 @@ export const GROUPED_CHECKS = [
 ] as const satisfies readonly (keyof typeof GUARD_CHECKS)[]
 export type GroupedCheck = (typeof GROUPED_CHECKS)[number]
 
-/** In the order in which they are executed: an event before the runs that look back to it, a row before its changes. */
+/** In the order of execution: an event before the runs that look back to it, a row before its changes. */
 export const GROUPED_OPERATIONS = [
   'event.insert',
   'dedupe.claim',
@@ -37,7 +37,7 @@ export const GROUPED_OPERATIONS = [
 ] as const satisfies readonly OperationName[]
 export type GroupedOperation = (typeof GROUPED_OPERATIONS)[number]
 
-/** The positions of the parameters in the array `a`, and their order. The list is in `plan` behind `q`. */
+/** The positions of the parameters in the array `a`, and their order. The list is in `plan`, after `q`. */
 const ROWS = 'FROM unnest(plan[q + 1 : q + n]) WITH ORDINALITY AS s(p, o)'
 
 /** Statements that clear `holds` unless all checks of the list at `q` hold. */
@@ -81,7 +81,7 @@ function failing({ expects, columns, from }: GuardCheck): string {
   return `(SELECT ${columns[0]} FROM ${found})::text IS DISTINCT FROM a[p + ${from.split('?').length - 1}]`
 }
 
-/** An insert of one row, as one of all rows in their order. */
+/** Turns an insert of one row into one of all rows, in their order. */
 function insertAll(sql: string): string {
   const [, head, values, conflict] = /^(INSERT INTO [^)]*\)) VALUES \((.*?)\) ?(ON CONFLICT.*)?$/s.exec(
     sql.replace(/\s+/g, ' ').trim(),
@@ -90,8 +90,8 @@ function insertAll(sql: string): string {
 }
 
 /**
- * An update of one row, found by its first condition, as one of all rows. The list in the condition keeps the planner from joins
- * that read a whole table.
+ * Turns an update of one row, found by its first condition, into one of all rows. The list in the condition keeps the planner
+ * from joins that read a whole table.
  */
 function updateAll(sql: string): string {
   const at = sql.lastIndexOf(' WHERE ')
@@ -101,14 +101,14 @@ function updateAll(sql: string): string {
 
 /**
  * Collects the positions of the events. An event that exists already would leave a gap, and the runs after it need its position:
- * the batch is then written unit by unit.
+ * in that case the batch is written unit by unit.
  */
 const INSERT_EVENTS = listed(`SELECT ${NEWEST_POSITION} INTO newest;
           WITH inserted AS (${insertAll(OPERATIONS['event.insert'])} RETURNING position)
           SELECT array_agg(position ORDER BY position) INTO positions FROM inserted;
           IF coalesce(array_length(positions, 1), 0) <> n THEN RAISE EXCEPTION 'an event exists already'; END IF;`)
 
-/** Behind the list, for each run the number of the section's events that came before it: it looks back to the last of them. */
+/** After the list, for each run the number of the section's events that came before it: it looks back to the last of them. */
 const INSERT_RUNS = `        n := plan[q];
         IF n > 0 THEN
           IF newest IS NULL THEN SELECT ${NEWEST_POSITION} INTO newest; END IF;

@@ -1,6 +1,6 @@
-// Plans how the write function executes a batch: sections of units that go together, by one statement for each kind of check
-// and operation, and sections that go unit by unit. A section together has the outcome of its units one after the other: no
-// unit in it depends on what an earlier one changes. If one of its checks does not hold, the section goes unit by unit.
+// Plans how the write function executes a batch: in sections of units that are written together, with one statement for each kind
+// of check and operation, and in sections that are written unit by unit. Both have the same outcome: no unit of a section depends
+// on a change by an earlier one. If one of its checks does not hold, the section is written unit by unit.
 
 import type { UnitRequest } from '../../batches/requests.ts'
 import type { Value } from '../../description/values.ts'
@@ -14,7 +14,7 @@ const OPERATION_INDEX: ReadonlyMap<Value, number> = new Map(
 const LISTS = GROUPED_CHECKS.length + GROUPED_OPERATIONS.length
 const EVENT_INSERTS = OPERATION_INDEX.get('event.insert') as number
 const RUN_INSERTS = OPERATION_INDEX.get('run.insert') as number
-/** Checks that many units of a batch have with the same values: those of an event's name, and the catalog's. */
+/** Checks that many units of a batch have with the same values: those of an event name, and the catalog's. */
 const REPEATED: ReadonlySet<Value> = new Set<GroupedCheck>([
   'watchers',
   'plainWatchers',
@@ -23,7 +23,7 @@ const REPEATED: ReadonlySet<Value> = new Set<GroupedCheck>([
   'catalog',
 ])
 
-/** Fewer units, of fewer values, have too little to share: one by one they cost the server less. */
+/** Fewer units, with fewer values, have too little to share: one by one they cost the server less. */
 const TOGETHER_MIN = 4
 const TOGETHER_VALUES_MIN = 1000
 
@@ -31,19 +31,19 @@ interface Section {
   /** Positions of the units in the batch's array, from 1. */
   first: number
   last: number
-  /** Units that go together; 0: unit by unit. */
+  /** Number of units that are written together; 0: unit by unit. */
   together: number
-  /** For each check and operation the positions of its parameters. */
+  /** For each check and operation, the positions of its parameters. */
   lists: number[][]
-  /** For each run that is inserted the number of events before it. */
+  /** For each inserted run, the number of events before it. */
   eventsBefore: number[]
-  /** Keys of what its units change. */
+  /** Keys of the rows that its units change. */
   changed: Set<string>
-  /** For each check the last one, where it is of `REPEATED`. */
+  /** For each check in `REPEATED`, its last occurrence. */
   repeated: Map<Value, { unit: UnitRequest; at: number }>
 }
 
-/** One list of the sections: of each its first and last position, units together, its length, and its lists. */
+/** One list of the sections: for each its first and last position, the units together, its length, and its lists. */
 export function planOf(units: readonly UnitRequest[]): number[] {
   const isLarge = () => units.some(unit => unit.length >= TOGETHER_VALUES_MIN)
   if (units.length < TOGETHER_MIN && !isLarge()) return planUnitByUnit(units)
@@ -63,7 +63,7 @@ export function planOf(units: readonly UnitRequest[]): number[] {
   return sections.flatMap(written)
 }
 
-/** The whole batch unit by unit. */
+/** Plans the whole batch unit by unit. */
 export function planUnitByUnit(units: readonly UnitRequest[]): number[] {
   return [1, units.reduce((sum, unit) => sum + unit.length + 1, 0), 0, 4]
 }
@@ -91,7 +91,7 @@ function written({ first, last, together, lists, eventsBefore }: Section): numbe
   return section
 }
 
-/** Adds the unit to those that go together. False, and nothing is added, if it cannot go with them. */
+/** Adds the unit to those that are written together. Returns false and adds nothing if it cannot be. */
 function join(section: Section, unit: UnitRequest, position: number): boolean {
   const found: { index: number; at: number; name: Value }[] = []
   const changes: string[] = []
