@@ -1,7 +1,7 @@
 // Counts ended runs into the roll-ups, inside the writer's transaction: each end once. It walks the ends of each status in the
-// order of their times, up to a mark. Writers go one after the other, so an end is committed either before the mark passes its
-// time, and the walk meets it, or after, and then its own commit marks it as `late` (write/statements.ts): a slow commit, a clock
-// that was set, or another engine makes no difference. services/admin/end-counter decides when.
+// order of their times, up to a mark. Writers go one after the other. If an end is committed before the mark passes its time, the
+// walk meets it; otherwise its own commit marks it as `late` (write/statements.ts). A slow commit, a clock that was set, or
+// another engine makes no difference. services/admin/end-counter decides when.
 
 import { TERMINAL_STATUSES } from '@perdure/protocol'
 import type { EndsToCount } from '../../../ports/store.ts'
@@ -10,17 +10,17 @@ import type { Query, Row, Value } from '../description/values.ts'
 import { type EndsFrom, endGroup, endGroupsQuery } from './ends.ts'
 import { addToRollups } from './rollup-rows.ts'
 
-/** Uncounted ends in an order, a part of which is counted at once. */
+/** Uncounted ends in an order; each part of them is counted at once. */
 interface Source {
   /** A row about the last of the first `limit` ends. */
   last: (limit: number) => Query
-  /** The ends up to that one. */
+  /** The ends up to that last one. */
   upTo: (last: Row) => EndsFrom
   /** Marks them as counted. */
   counted: (last: Row) => Query
 }
 
-/** Answers how many ends were counted: fewer than the limit when none is left. */
+/** Returns how many ends were counted: fewer than the limit when none is left. */
 export function* countEnds({ before, limit }: EndsToCount): Work<number> {
   let counted = 0
   for (const source of [REMOVED, LATE]) counted += yield* countSource(source, limit - counted)
@@ -66,7 +66,7 @@ const LATE: Source = {
   counted: ([id]) => ({ sql: 'UPDATE runs SET late = NULL WHERE late = 1 AND id <= ?', params: [id as Value] }),
 }
 
-/** The ends of a status that are past its mark. */
+/** Finds the ends of a status that are past its mark. */
 function ended(mark: { status: string; endedAt: number; runId: string; before: number }): Source {
   const { status, endedAt, runId, before } = mark
   const past = 'status = ? AND finished_at IS NOT NULL AND finished_at >= ?i AND (finished_at > ?i OR id > ?)'

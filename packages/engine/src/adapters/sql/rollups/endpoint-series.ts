@@ -20,7 +20,7 @@ export function endpointSeriesQuery(
 
 type SpanRow = [at: number, succeeded: number, posts: number, counts: string | null]
 
-/** The spans with posts, by the time of their beginning. */
+/** The spans with posts, by the time when they begin. */
 export function endpointSeries(rows: readonly Row[]): Map<number, PostTally> {
   return new Map(
     (rows as SpanRow[]).map(([at, succeeded, posts, counts]) => {

@@ -1,6 +1,6 @@
-// Ends of runs in groups, as SQL: those that the roll-ups are to count next, and those that they have not counted yet. Each end
-// is in exactly one place: counted, behind the mark of its status and not late; or not counted, and then past the mark, late, or
-// in `removed_ends`. Used by the lane that counts, and by reads.
+// Ends of runs in groups, as SQL: the ends that the roll-ups count next, and the ends that they have not counted yet. Each end is
+// in exactly one place: counted, behind the mark of its status and not late; or not counted, and then past the mark, late, or in
+// `removed_ends`. Used by the lane that counts, and by reads.
 
 import { TERMINAL_STATUSES } from '@perdure/protocol'
 import type { RunKind } from '../../../domain/model/run.ts'
@@ -11,7 +11,7 @@ import type { RunScope } from '../../../ports/store-statistics.ts'
 import type { Query, Row, Value } from '../description/values.ts'
 import { END_COLUMNS } from '../tables/ended-runs.ts'
 
-/** A cancelled run, or one that never started, has no duration that says anything about its workflow. */
+/** A cancelled run, or one that never started, has no duration that tells anything about its workflow. */
 const RAN_MS = `CASE WHEN started_at IS NOT NULL AND status <> 'cancelled' THEN duration_ms END`
 const QUEUE_MS = 'CASE WHEN started_at < created_at THEN 0 ELSE started_at - created_at END'
 /** The class of a duration (domain/view/durations.ts). */
@@ -43,7 +43,7 @@ export function endGroupsQuery(ends: EndsFrom): Query {
 /** Rows for `marksBefore`. */
 export const MARKS_QUERY: Query = { sql: 'SELECT status, ended_at FROM rollup_marks', params: [] }
 
-/** Up to which time the ends of each status were counted a moment ago. Marks only move ahead. */
+/** The time up to which the ends of each status were counted a moment ago. Marks only move ahead. */
 export type MarksBefore = ReadonlyMap<string, number>
 
 export function marksBefore(rows: readonly Row[]): MarksBefore {
@@ -51,12 +51,11 @@ export function marksBefore(rows: readonly Row[]): MarksBefore {
 }
 
 /**
- * The groups of all ends of a namespace that the roll-ups have not counted yet. The marks of the same moment decide. The ones from
- * before are there for the planner of PostgreSQL, which cannot guess how few ends are past a mark that it has not read, and reads
- * all runs.
+ * The groups of all ends of a namespace that the roll-ups have not counted yet. The marks of the same moment decide. The earlier
+ * marks are for PostgreSQL's planner: it cannot guess how few ends are past a mark that it has not read, and would read all runs.
  */
 export function uncountedQuery(namespace: string, { app, workflow }: RunScope, before: MarksBefore): Query {
-  // The planner must not take an index by one of these names, which has all runs.
+  // The planner must not take an index by one of these names, which contains all runs.
   const terms = [`namespace || '' = ?`]
   const scope: Value[] = [namespace]
   if (app !== undefined) terms.push(`app || '' = ?`)
@@ -90,7 +89,7 @@ export interface EndGroup {
   /** Everything but `started`, which belongs to `createdAt`. */
   ended: RunTally
   createdAt: number
-  /** How many of the runs count as started: none of those that follow another. */
+  /** How many of the runs count as started: follow-on runs do not. */
   started: number
 }
 

@@ -1,5 +1,5 @@
-// Live runs in numbers. All of these queries read indexes only: a namespace may have very many runs that sleep. The time in a
-// run's id is that of its creation, by which the lists of runs are narrowed too. Used by the queries of series and totals.
+// Live runs in numbers. All of these queries read indexes only: a namespace may have very many sleeping runs. The id of a run
+// contains the time of its creation, by which the lists of runs are also narrowed. Used by the queries of series and totals.
 
 import { earliestId } from '../../../domain/text/ids.ts'
 import { SPAN_MS } from '../../../domain/view/rollup-span.ts'
@@ -9,16 +9,16 @@ import { FOLLOW_ON } from '../tables/runs.ts'
 import { LIVE_STATUS_LIST } from '../tables/statuses.ts'
 import { inScope } from './scope.ts'
 
-/** Runs without a runner that are counted. */
+/** Most runs without a runner that are counted. */
 const WITHOUT_RUNNER_MAX = 100_000
 /** Statuses that runs can have without a wait. */
 const NOT_PARKED = `('queued', 'running', 'paused')`
-/** The live runs that follow another, which have an index of their own. */
+/** The live runs that follow another; they have their own index. */
 export const LIVE_FOLLOW_ON = `${FOLLOW_ON} AND finished_at IS NULL`
 
 /**
- * Rows of the runs that wait for something, then of all runs that can be without a wait, then of the runs among both that follow another:
- * app, workflow, status, kind, what they wait for, runs, and those created between the times.
+ * Rows of the runs that wait for something, then of all runs that can be without a wait, then of the runs in both that follow
+ * another. Columns: app, workflow, status, kind, what they wait for, runs, and runs created between the times.
  */
 export function liveQueries(
   namespace: string,
@@ -27,7 +27,7 @@ export function liveQueries(
   const { terms, params } = inScope(namespace, scope)
   const created = ['id >= ?', ...(until === undefined ? [] : ['id < ?'])].join(' AND ')
   const bounds = [since, ...(until === undefined ? [] : [until])].map(at => earliestId('run', at))
-  // The planner must not read all runs in the order of their app, to have its groups one after the other.
+  // The planner must not read all runs in the order of their apps to get its groups one after the other.
   const grouped = (waitingKind: string, where: string, kind = `'run'`) => ({
     sql: `SELECT app || '', workflow || '', status, ${kind}, ${waitingKind}, count(*), count(CASE WHEN ${created} THEN 1 END)
       FROM runs WHERE ${terms} AND ${where} GROUP BY 1, 2, 3, 4, 5`,
@@ -40,7 +40,7 @@ export function liveQueries(
   ]
 }
 
-/** Rows of app and number of the runs for which no runner could be reached. */
+/** Rows with the app and the number of runs for which no runner could be reached. */
 export function withoutRunnerQuery(namespace: string): Query {
   return {
     sql: `SELECT app, count(*) FROM (SELECT app FROM runs WHERE namespace = ? AND held_for_runner = 1
@@ -59,7 +59,7 @@ type LiveRow = [
   created: number,
 ]
 
-/** The live runs by kind and by what they wait for. Those without a wait are what the others leave. */
+/** The live runs by kind and by what they wait for. Runs without a wait are the rest. */
 export function liveGroups(rows: Record<'waiting' | 'notParked' | 'followOn', readonly Row[]>): LiveRuns[] {
   const waiting = rows.waiting.map(group)
   const rest = new Map(rows.notParked.map(group).map(each => [keyOf(each), each]))
@@ -93,7 +93,7 @@ function subtract(from: LiveRuns | undefined, part: LiveRuns): void {
   from.created -= part.created
 }
 
-/** Rows of the number of a span of the series, and the live runs of handlers created in it. */
+/** Rows with the number of a span of the series, and the live runs of handlers created in it. */
 export function liveSeriesQuery(namespace: string, { step, since, until, ...scope }: RunSeriesQuery): Query {
   const { terms, params } = inScope(namespace, scope)
   const spans: string[] = []

@@ -6,7 +6,7 @@ import { FOLLOW_ON, OF_HANDLER } from '../tables/runs.ts'
 import { classOf } from './ends.ts'
 import { inScope } from './scope.ts'
 
-/** Failures that are looked at, the newest, and workflows whose last one is read. */
+/** The newest failures that are looked at, and the workflows whose last failure is read. */
 const FAILURES_MAX = 20_000
 const FAILED_WORKFLOWS_MAX = 1_000
 /** Ended runs whose steps are read, runs that are looked at to find them, and steps. */
@@ -14,7 +14,7 @@ const ENDED_MAX = 200
 const LOOKED_AT_MAX = 2_000
 const STEPS_MAX = 20_000
 
-/** Rows of app, workflow, and the end and id of the last failed run of the handler as one text. */
+/** Rows with app, workflow, and the end and id of the handler's last failed run as one text. */
 export function lastFailuresQuery(namespace: string, { since, until, ...scope }: FailuresQuery): Query {
   const { terms, params } = inScope(namespace, scope)
   return {
@@ -46,7 +46,7 @@ export function lastFailure(row: Row): LastFailure {
 export function stepDurationsQuery(namespace: string, { app, workflow }: RunScope): Query {
   const terms = ['namespace = ?', OF_HANDLER]
   const params: Value[] = [namespace]
-  // The index by workflow, or else that by app, has the newest runs of the scope.
+  // The index by workflow, or else the one by app, has the newest runs of the scope.
   if (app !== undefined) terms.push(workflow === undefined ? 'app = ?' : `app || '' = ?`)
   if (workflow !== undefined) terms.push('workflow = ?')
   params.push(...[app, workflow].filter(name => name !== undefined))

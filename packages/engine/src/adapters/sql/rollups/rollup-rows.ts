@@ -67,7 +67,7 @@ function classCounts(histogram: Record<string, number>): Map<number, number> {
 
 /** The tally that each row gains, by the text of its key. */
 function spread(groups: readonly EndGroup[]): Map<string, RunTally> {
-  // Few workflows and spans have all groups: these are added up first.
+  // All groups belong to a few workflows and spans: these are added up first.
   const finest = new Map<string, RunTally>()
   for (const { namespace, app, workflow, started, createdAt, endedAt, ended } of groups) {
     addTally(tallyOf(finest, JSON.stringify(['5m', namespace, app, workflow, endedAt])), ended)
@@ -120,7 +120,7 @@ function rollup([span, namespace, app, workflow, at]: Key, tally: RunTally): Rol
   }
 }
 
-/** In chunks of as many as statements take. */
+/** Splits the items into chunks of sizes for which there are statements. */
 function* chunks<T>(items: readonly T[]): Generator<T[]> {
   for (let at = 0; at < items.length; ) {
     const size = ROWS_AT_ONCE.find(each => each <= items.length - at) as number

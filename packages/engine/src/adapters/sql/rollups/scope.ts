@@ -1,11 +1,11 @@
-// The rows of a scope: of a namespace, of one of its apps, of a workflow. Used by the queries of series and totals.
+// The rows of a scope: a namespace, one of its apps, or a workflow. Used by the queries of series and totals.
 
 import type { SpanRange } from '../../../domain/view/rollup-span.ts'
 import type { RunScope } from '../../../ports/store-statistics.ts'
 import type { Query, Value } from '../description/values.ts'
 import { summedColumns } from './summed-rows.ts'
 
-/** The terms of runs of the scope that leave the planner the index by status. */
+/** Terms for the runs of the scope that leave the index by status to the planner. */
 export function inScope(namespace: string, { app, workflow }: RunScope): { terms: string; params: Value[] } {
   const names = [
     ...(app === undefined ? [] : [[`app || '' = ?`, app]]),

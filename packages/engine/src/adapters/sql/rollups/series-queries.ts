@@ -1,5 +1,5 @@
-// The series of runs over time: from the roll-ups, from what they have not counted yet, and from live runs, all at one moment, so
-// that each run counts once. Called by the reads.
+// The series of runs over time: from the roll-ups, from what they have not counted yet, and from live runs, all at one moment.
+// Each run thus counts once. Called by the reads.
 
 import { SPAN_MS, type SpanRange, spanStart } from '../../../domain/view/rollup-span.ts'
 import { addTally, type RunTally, tallyOf } from '../../../domain/view/run-tally.ts'
@@ -20,7 +20,7 @@ export function seriesQueries(namespace: string, query: RunSeriesQuery, before: 
   ]
 }
 
-/** The spans in which runs were created or ended, by the time of their beginning. */
+/** The spans in which runs were created or ended, by the time when they begin. */
 export async function runSeries(
   { step, since, until }: RunSeriesQuery,
   answers: readonly Row[][],
@@ -39,7 +39,7 @@ export async function runSeries(
   return series
 }
 
-/** Sums by span, of the level that the scope names: the rows of a namespace or an app are sums already. */
+/** Sums by span, at the level that the scope names: the rows of a namespace or an app are sums already. */
 function rollupsQuery(namespace: string, scope: RunScope, range: SpanRange): Query {
   const { app = '', workflow = '' } = scope
   const groups = 'run_rollups.at'

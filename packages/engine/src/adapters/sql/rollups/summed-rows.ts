@@ -1,4 +1,4 @@
-// Sums of roll-up rows, which SQL adds up: a read answers a row for each group, not for each span. Used by the queries of series
+// Sums of roll-up rows, added up by SQL: a read returns a row for each group, not for each span. Used by the queries of series
 // and totals.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -12,19 +12,21 @@ const FOLLOW_ON = ['on_failure', 'cleanup']
 const SUMS = ['started', ...ENDS, ...FOLLOW_ON.flatMap(kind => ENDS.map(name => `${kind}_${name}`))]
   .map(sumOf)
   .join(', ')
-/** Counts of durations stay as they are stored, one after the other: neither database adds them up as quickly as `storedCounts`. */
+/**
+ * Counts of durations are returned as stored, one after the other: neither database adds them up as quickly as `storedCounts`.
+ */
 const TIMES = `${sumOf('sum_ms')}, ${sumOf('queue_sum_ms')}, string_agg(run_rollups.histogram, ''), string_agg(run_rollups.queue_histogram, '')`
 
 /** More classes than there are durations up to 2^53 ms. */
 const CLASSES_MAX = 256
-/** Characters of stored counts that are read before the event loop turns: some ms. */
+/** Number of characters of stored counts read before the event loop turns: some ms. */
 const CHARS_AT_ONCE = 1_000_000
 
 function sumOf(column: string): string {
   return `CAST(sum(run_rollups.${column}) AS bigint)`
 }
 
-/** The columns of a group behind those that name it; without times, its tally has no durations. */
+/** The columns of a group after those that name it. Without times, its tally has no durations. */
 export function summedColumns(withTimes: boolean): string {
   return withTimes ? `${SUMS}, ${TIMES}` : SUMS
 }
@@ -59,7 +61,7 @@ export async function addSummedRows(
   }
 }
 
-/** The counts of a kind of run, by the place of the kind. A row of an earlier version has no sums of the later kinds. */
+/** Reads the counts of a kind of run, by the place of the kind. A row of an earlier version has no sums of the later kinds. */
 function endsAt(counts: readonly (number | null)[], place: number): Ends {
   const [succeeded, failed, cancelled] = counts.slice(place * ENDS.length)
   return { succeeded: succeeded ?? 0, failed: failed ?? 0, cancelled: cancelled ?? 0 }
@@ -75,8 +77,8 @@ const CLOSING_BRACE = 125
 const sums = new Float64Array(CLASSES_MAX)
 
 /**
- * The sums of counts by class in JSON objects that follow each other, or in their members without quotes, each with a comma. A
- * parse of each object would take twenty times as long.
+ * Sums counts by class in JSON objects that follow each other, or in their members without quotes, each with a comma. To parse
+ * each object would take twenty times as long.
  */
 export function storedCounts(text: string): Durations['counts'] {
   const classes: number[] = []

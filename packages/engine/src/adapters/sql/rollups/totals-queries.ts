@@ -1,5 +1,5 @@
-// Runs of each workflow in numbers, of a window or of all time: from the roll-ups, from what they have not counted yet, and from
-// live runs, all at one moment, so that each run counts once. Called by the reads.
+// Runs of each workflow in numbers, for a window or for all time: from the roll-ups, from what they have not counted yet, and
+// from live runs, all at one moment, so that each run counts once. Called by the reads.
 
 import { totalRanges } from '../../../domain/view/rollup-span.ts'
 import { addTally, emptyTally, type RunTally } from '../../../domain/view/run-tally.ts'
@@ -14,7 +14,7 @@ import { Trends, trendQueries } from './trend-queries.ts'
 /** The columns that name a workflow. */
 const NAMES = 'known.app, known.workflow'
 
-/** Rows of live runs, of uncounted ends, of the roll-ups of each workflow, and of the trend. */
+/** Rows of live runs, of uncounted ends, of each workflow's roll-ups, and of the trend. */
 export function totalsQueries(namespace: string, query: RunTotalsQuery, before: MarksBefore): Query[] {
   const { since, until, countsOnly = false, trend, ...scope } = query
   return [

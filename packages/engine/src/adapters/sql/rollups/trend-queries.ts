@@ -31,7 +31,7 @@ export function trendQueries(namespace: string, query: RunTotalsQuery, trend: Tr
   ]
 }
 
-/** Live runs by the span of their creation, which is in their id, then those among them that follow another run as negative numbers. */
+/** Live runs by the span of their creation, which is in their id; then the follow-on runs among them, as negative numbers. */
 function liveTrendQuery(namespace: string, query: RunTotalsQuery, { from, spanMs, count }: TrendSpans): Query {
   const { since = 0, until = TIME_MAX, ...scope } = query
   const { terms, params } = inScope(namespace, scope)
@@ -58,7 +58,7 @@ export class Trends {
     this.#spans = spans
   }
 
-  /** The trend of a workflow; of one without a count, zeros. */
+  /** The trend of a workflow; zeros for a workflow without counts. */
   of(app: string, workflow: string): WorkflowTrend {
     const key = JSON.stringify([app, workflow])
     const known = this.#of.get(key)

@@ -1,5 +1,5 @@
-// Opens a SQLite file to administer it while an engine may run on it: one more connection, without the engine's lock. Called
-// by compose/administration.ts.
+// Opens a SQLite file for administration while an engine may be running on it: one more connection, without the engine's lock.
+// Called by compose/administration.ts.
 
 import { existsSync } from 'node:fs'
 import type { Admin } from '../../../ports/admin.ts'
@@ -42,7 +42,7 @@ export async function openSqliteAdmin(file: string): Promise<OpenAdmin> {
   return { admin: new SqlAdmin(database), close: () => database.close() }
 }
 
-/** The schema only changes under the lock, so never while an engine runs on it. */
+/** The schema changes only under the lock, and so never while an engine runs on it. */
 async function prepare(path: string): Promise<void> {
   for (let tries = 1; (await versionOf(path)) !== SCHEMA_VERSION; tries++) {
     const lock = await lockStore(path).catch(error => {

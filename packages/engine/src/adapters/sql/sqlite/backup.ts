@@ -1,5 +1,5 @@
-// Copies a SQLite store as a whole: to a backup, while an engine may write to it; and from a backup, in the place of a store
-// that no engine has open. Called by compose/maintenance.ts.
+// Copies a SQLite store as a whole: to a backup, while an engine may write to it; and from a backup, in place of a store that no
+// engine has open. Called by compose/maintenance.ts.
 
 import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
@@ -13,11 +13,11 @@ import { SCHEMA_VERSION, schemaVersion } from './migrations.ts'
 import { loadSqlite } from './module.ts'
 import { damageOf } from './snapshot.ts'
 
-/** All pages in one step: if it paused in between, each write of the engine would restart the copy. */
+/** All pages in one step: if it paused between steps, each write of the engine would restart the copy. */
 const PAGES_AT_ONCE = 2_147_483_647
-/** The end of the name of a copy in progress: the host and the process that make it, and side files. */
+/** The end of the name of a copy in progress: the host and process that make it, and the suffix of a side file. */
 const COPY_NAME = /\.perdure-copy-(?<host>.+)-(?<pid>\d+)(?:-wal|-shm|-journal)?$/
-/** A copy of another host that was not written to for this long is abandoned. */
+/** A copy by another host that has not been written to for this long is abandoned. */
 const COPY_AGE_MS_MAX = 24 * 3_600_000
 
 export interface CopyOptions {
@@ -26,13 +26,13 @@ export interface CopyOptions {
 }
 
 export interface BackupOptions extends CopyOptions {
-  /** The process of an engine that has lost its files: they are copied from those that it has open. */
+  /** The process of an engine that has lost its files: the copy is taken from the files that it has open. */
   pid?: number | undefined
 }
 
 /**
  * Copies the store to `to`, as it is when the call begins, while its engine goes on writing. The copy is checked and durable
- * before it gets its name. Answers its size in bytes. Rejects if `to` exists, unless forced.
+ * before it gets its name. Returns its size in bytes. Rejects if `to` exists, unless forced.
  */
 export async function backupFile(
   store: string,
@@ -50,8 +50,8 @@ export async function backupFile(
 }
 
 /**
- * Puts the backup in the place of the store. Rejects while an engine has the store open; if the store exists, unless forced;
- * and if the backup is damaged, is not a store, or belongs to a newer engine. The store then stays as it was.
+ * Puts the backup in the place of the store. Rejects while an engine has the store open; if the store exists, unless forced; and
+ * if the backup is damaged, is not a store, or belongs to a newer engine. In these cases the store stays as it was.
  */
 export async function restoreFile(store: string, from: string, { force = false }: CopyOptions = {}): Promise<void> {
   if (!existsSync(from)) throw new Error(`there is no file ${from}`)
@@ -62,7 +62,7 @@ export async function restoreFile(store: string, from: string, { force = false }
     refuseExisting(target, force)
     if (!force) refuseLostDatabase(target)
     const copy = await copied(from, target)
-    // SQLite would take a log file that is left there for the log of the new file.
+    // SQLite would take a log file left there for the log of the new file.
     if (existsSync(target)) await emptyLog(target)
     for (const side of SIDE_FILES) rmSync(`${target}${side}`, { force: true })
     renameSync(copy, target)
@@ -72,7 +72,7 @@ export async function restoreFile(store: string, from: string, { force = false }
   }
 }
 
-/** The path of a checked and durable copy, next to its later name. */
+/** Makes a checked and durable copy next to its later name, and returns the copy's path. */
 async function copied(from: string | { pid: number }, target: string): Promise<string> {
   removeAbandonedCopies(dirname(target))
   const copy = `${target}.perdure-copy-${hostname()}-${process.pid}`
@@ -125,7 +125,7 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0)
   } catch (error) {
-    // A process of another user may not be signalled.
+    // This process may not signal a process of another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
@@ -162,7 +162,7 @@ async function emptyLog(file: string): Promise<void> {
       connection.close()
     }
   } catch {
-    // A forced restore gives up the old contents.
+    // A forced restore discards the old contents.
   }
 }
 
@@ -179,7 +179,7 @@ function syncFile(file: string): void {
   }
 }
 
-/** A rename is durable once its directory is. */
+/** Syncs the file's directory: only then is a rename durable. */
 function syncDirectory(file: string): void {
   const handle = openSync(dirname(file), 'r')
   try {

@@ -1,7 +1,7 @@
-// The claim of an engine on its database: a row of the database itself, so that every opener finds it, by whatever name it opens
-// the file and whether or not the lock file is still there. An engine writes it when it starts (store.ts), compares it in
-// every transaction (store-guard.ts), and marks it as ended at an orderly stop. Commands on a whole store respect it. Beside it
-// there is the lock file, which is quick, and which older versions know.
+// The claim of an engine on its database: a row of the database itself, so that every opener finds it, whatever name it opens the
+// file by and whether or not the lock file is still there. An engine writes the claim when it starts (store.ts), compares it in
+// every transaction (store-guard.ts), and marks it as ended at an orderly stop. Commands on a whole store respect it. There is
+// also the lock file, which is quick, and which older versions know.
 
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
@@ -15,12 +15,12 @@ import { isBusy } from './result-codes.ts'
 const LOCK_WAIT_MS = 1000
 
 export interface FileLock {
-  /** The device and the number of the lock file: an engine that held this very file has ended. */
+  /** The device and inode number of the lock file: an engine that held this very file has ended. */
   identity: string
   release(): void
 }
 
-/** No table of the schema: it belongs to the file, so it is made before the schema and not moved to another store. */
+/** Not a table of the schema: it belongs to the file, so it is made before the schema and not moved to another store. */
 const TABLE = `CREATE TABLE IF NOT EXISTS engine_claim (id INTEGER PRIMARY KEY CHECK (id = 1), owner TEXT NOT NULL,
   since INTEGER NOT NULL, host TEXT NOT NULL, pid INTEGER NOT NULL, lock TEXT NOT NULL, has_ended INTEGER NOT NULL)`
 const READ = 'SELECT owner, since, host, pid, lock, has_ended FROM engine_claim'
@@ -44,7 +44,7 @@ interface Claim {
 }
 
 /**
- * Claims the database for an engine, which holds the lock file of that identity; answers the engine's name in the claim. The
+ * Claims the database for an engine that holds the lock file of that identity; returns the engine's name in the claim. The
  * connection stays open while the engine runs. Throws if another engine has the database open.
  */
 export function claimStore(connection: Connection, file: string, lock: string): string {
@@ -59,7 +59,7 @@ export function claimStore(connection: Connection, file: string, lock: string): 
     const owner = randomUUID()
     connection.prepare(WRITE).run([owner, systemClock.now(), hostname(), process.pid, lock])
     connection.exec('COMMIT')
-    // Into the file: a log is not found by another name of the database.
+    // Into the file: a log is not found under another name of the database.
     connection.exec('PRAGMA wal_checkpoint(PASSIVE)')
     return owner
   } catch (error) {
@@ -69,8 +69,8 @@ export function claimStore(connection: Connection, file: string, lock: string): 
 }
 
 /**
- * Takes the lock, which is SQLite's own, on a file next to the database: the operating system releases it when the process
- * dies, however it dies.
+ * Takes the lock, which is SQLite's own, on a file next to the database. The operating system releases it when the process dies,
+ * however it dies.
  */
 export async function lockFile(file: string): Promise<FileLock> {
   const path = `${file}.lock`
@@ -122,7 +122,7 @@ async function refuseOthers(file: string, lock: string): Promise<void> {
   }
 }
 
-/** No engine has the file, which is a copy. */
+/** Ends every claim in a copy, which no engine has open. */
 export function endEveryClaim(connection: Connection): void {
   if (hasClaim(connection)) connection.exec('UPDATE engine_claim SET has_ended = 1')
 }
@@ -145,8 +145,8 @@ function unended(claim: Claim | undefined, lock: string): Claim | undefined {
 }
 
 /**
- * Begins a transaction, if nobody else has the database open. Every connection has a shared lock on the file until it is closed or its
- * process dies, and an exclusive lock waits for all of them. When the transaction ends, the lock is a shared one again.
+ * Begins a transaction, if nobody else has the database open. Every connection has a shared lock on the file until it is closed
+ * or its process dies, and an exclusive lock waits for all of them. After the transaction the lock is a shared one again.
  */
 function beginAlone(connection: Connection, file: string, earlier: Claim): void {
   connection.exec(`PRAGMA busy_timeout = ${ALONE_WAIT_MS}; PRAGMA locking_mode = EXCLUSIVE`)

@@ -11,8 +11,8 @@ import { type Database, loadSqlite, type PreparedStatement } from './module.ts'
 const BUSY_TIMEOUT_MS = 5000
 
 /**
- * FULL: a commit that was acknowledged survives a power loss (NORMAL loses it). A checkpoint writes back at most
- * 32 MiB. Foreign keys are off: only units write rows, and they know what the rows refer to; `verify` checks it.
+ * FULL: a commit that was acknowledged survives a power loss (NORMAL loses it). A checkpoint writes back at most 32 MiB. Foreign
+ * keys are off: only units write rows, and they know which rows these refer to; `verify` checks it.
  */
 const WRITER_SETUP = `
 PRAGMA page_size = 8192;
@@ -33,7 +33,7 @@ PRAGMA temp_store = MEMORY;
 PRAGMA cache_size = -32768;`
 
 export class Connection {
-  /** The connection must reference the database: statements alone do not keep it from being collected as garbage. */
+  /** The connection must reference the database: statements alone do not protect it from garbage collection. */
   readonly #database: Database
   readonly #statements = new Map<string, Statement>()
 
@@ -41,7 +41,7 @@ export class Connection {
     this.#database = database
   }
 
-  /** Throws if the database was lost: SQLite would delete its log, even for a connection that only reads. */
+  /** Throws if the database was lost: SQLite would delete its log, even on a connection that only reads. */
   static async open(file: string, options: { readOnly: boolean }): Promise<Connection> {
     refuseLostDatabase(file)
     const { DatabaseSync } = await loadSqlite()
@@ -57,7 +57,7 @@ export class Connection {
     this.#database.exec(sql)
   }
 
-  /** Ends the transaction, if there is one: some errors have ended it already. */
+  /** Ends the transaction, if there is one; some errors have ended it already. */
   rollback(): void {
     try {
       this.exec('ROLLBACK')
@@ -66,7 +66,7 @@ export class Connection {
     }
   }
 
-  /** The statement of that SQL, prepared at its first use and kept until many others were prepared. */
+  /** Returns the statement for the SQL, prepared at its first use and kept until many others were prepared. */
   prepare(sql: string): Statement {
     let statement = this.#statements.get(sql)
     if (!statement) {
@@ -77,7 +77,7 @@ export class Connection {
     return statement
   }
 
-  /** A caller that still has the statement can go on using it. */
+  /** A caller that still has the statement can continue to use it. */
   #dropOldest(): void {
     for (const sql of this.#statements.keys()) {
       this.#statements.delete(sql)
@@ -91,7 +91,7 @@ export class Connection {
     )
   }
 
-  /** Ends the transaction first: until its statements are collected, SQLite keeps a closed connection, and the locks that it has. */
+  /** Ends the transaction first: until its statements are collected, SQLite keeps a closed connection and its locks. */
   close(): void {
     this.rollback()
     this.#statements.clear()
@@ -107,7 +107,7 @@ export class Statement {
     prepared.setReturnArrays(true)
   }
 
-  /** Answers how many rows the statement changed. */
+  /** Returns how many rows the statement changed. */
   run(params: readonly Value[]): number {
     return Number(this.#prepared.run(...stored(params)).changes)
   }

@@ -48,8 +48,8 @@ export class SqliteDatabase implements Database {
   close(): Promise<void> {
     this.#closing ??= (async () => {
       await Promise.all([this.#reader.stop(), this.#closeScanner(), this.writer.stop()])
-      // The readers first: the writer's last checkpoint then has the file to itself. It is the other way round where the writer
-      // has failed: the last connection that can write would empty the log into the file, and remove whatever has the log's name.
+      // The readers first: the writer's last checkpoint then has the file to itself. After a failure of the writer, the order is
+      // reversed: the last connection that can write would empty the log into the file, and remove any file with the log's name.
       const inOrder = this.writer.failure ? [this.writer, this.#reader] : [this.#reader, this.writer]
       for (const queue of inOrder) await queue.close()
       this.#release()

@@ -13,7 +13,7 @@ const LEASE = `UPDATE deliveries SET status = 'delivering', lease_owner = ?, fen
     next_attempt_at = NULL, updated_at = ?
   WHERE rowid = ? RETURNING ${DELIVERIES.select}`
 
-/** Leases the deliveries that the claim may take and answers their rows, the longest due first, each with its former status. */
+/** Leases the deliveries that the claim may take. Returns their rows, the longest due first, each with its former status. */
 export function claimDeliveries(connection: Connection, claim: DeliveryClaim): Row[] {
   const status = connection.prepare(STATUS)
   const lease = connection.prepare(LEASE)

@@ -2,7 +2,7 @@
 
 import type { Connection } from './connection.ts'
 
-/** The ids of the runs whose lease is no longer the owner's, or that are to be claimed and cancelled. */
+/** Returns the ids of the runs whose lease the owner has lost, or that are to be claimed and cancelled. */
 export function extendRuns(
   connection: Connection,
   { owner, until, runIds }: { owner: string; until: number; runIds: readonly string[] },

@@ -31,7 +31,7 @@ export function schemaVersion(connection: Connection): number {
   return newest
 }
 
-/** Brings the database to the last of the steps. Throws when a newer engine has been here. */
+/** Brings the database to the last of the steps. Throws if a newer engine has used the database. */
 export function migrate(connection: Connection, steps = MIGRATIONS): void {
   connection.exec('CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY)')
   const newest = schemaVersion(connection)

@@ -1,10 +1,10 @@
-// Loads SQLite: the one built into Node where that is new enough, else the same API from a package with prebuilt binaries.
-// Called when a connection is opened, in any thread.
+// Loads SQLite: Node's built-in module where it is new enough, else the same API from a package with prebuilt binaries. Called
+// when a connection is opened, in any thread.
 
 /** The part of the `node:sqlite` API used here. */
 export interface SqliteModule {
   DatabaseSync: new (path: string, options?: { readOnly?: boolean }) => Database
-  /** Copies the database into a file, in a thread of its own, `rate` pages at a time. */
+  /** Copies the database into a file, in its own thread, `rate` pages at a time. */
   backup(source: Database, path: string, options: { rate: number }): Promise<number>
 }
 

@@ -1,6 +1,6 @@
-// Moves the stored times of a store that one process owns, after somebody set its wall clock: whatever was to happen after a
-// duration happens after that duration. Times that were asked for as such stay: `sleepUntil` and events for later. Schedules
-// count their next instants again after the clock was set back. Called inside the writer's transaction.
+// Moves the stored times of a store that one process owns, after its wall clock was set: whatever was to happen after a duration
+// still happens after that duration. Times that were requested as such stay: `sleepUntil` and events for later. Schedules compute
+// their next instants again after the clock was set back. Called inside the writer's transaction.
 
 import type { StoreTimes } from '../../../ports/store.ts'
 import type { BatchQueue } from '../batches/batch-queue.ts'
@@ -12,7 +12,9 @@ const TIMED = 'SELECT id FROM runs WHERE available_at IS NOT NULL'
 /** The wake-up of a sleep until a time, of the run in the outer query. */
 const UNTIL = `FROM steps WHERE steps.run_id = runs.id AND steps.op = 'SleepUntil' AND steps.status = 'waiting'`
 
-/** The newest time, of the events and runs that came after the last move; of those before, as far as the move shifted it. */
+/**
+ * The newest time of the events and runs that came after the last move; for earlier ones, the time to which that move shifted it.
+ */
 const LATEST = `(SELECT max(newest_at,
     coalesce((SELECT received_at FROM events WHERE position > event_position ORDER BY position DESC LIMIT 1), 0),
     coalesce((SELECT created_at FROM runs WHERE rowid > run_row ORDER BY rowid DESC LIMIT 1), 0)) FROM last_move)`
@@ -26,7 +28,7 @@ const STATEMENTS: readonly string[] = [
   `UPDATE steps SET next_attempt_at = next_attempt_at + ?1 WHERE (status = 'retrying' OR turn_at IS NOT NULL) AND run_id IN (${TIMED})`,
   'UPDATE limit_turns SET asked_at = asked_at + ?1, granted_at = granted_at + ?1, started_at = started_at + ?1',
   `UPDATE flow_rows SET available_at = available_at + ?1, expires_at = expires_at + ?1, version = version + 1 WHERE policy = 'limit'`,
-  // The fence rises, so that a decision that was made before reads the new times and is made again.
+  // The fence rises, so that a decision made before the move reads the new times and is made again.
   `UPDATE runs SET available_at = available_at + ?1, fence = fence + 1,
       roomless_at = CASE WHEN status = 'paused' OR cancel_requested = 1 THEN roomless_at + ?1 ELSE roomless_at END,
       waiting_for = CASE WHEN json_extract(waiting_for, '$.until') IS NOT NULL
@@ -44,9 +46,10 @@ const STATEMENTS: readonly string[] = [
     WHERE available_at IS NOT NULL AND policy IN ('debounce', 'batch') AND json_valid(state)`,
 ]
 
-/** Leases by the time of before end: their decisions are stale, and their rows are claimed again. */
+/** Ends leases by the earlier time: their decisions are stale, and their rows are claimed again. */
 const AFTER_SET_BACK: readonly string[] = [
-  // A bulk job goes on at once, the event of an end arrives, and turns are counted again. The `due_at` of a job is the time of its creation.
+  // A bulk job continues at once, the event of an end arrives, and turns are counted again. The `due_at` of a job is the time of
+  // its creation.
   `UPDATE flow_rows SET available_at = ?1, lease_owner = NULL, version = version + 1
     WHERE policy IN ('bulk', 'ended', 'limit') AND available_at > ?1`,
   `UPDATE flow_rows SET available_at = due_at, lease_owner = NULL, version = version + 1
@@ -64,12 +67,12 @@ export function* moveTimes({ by, now }: { by: number; now: number }): Work<void>
 
 const STRANDED = 'SET available_at = ?1 WHERE available_at > ?1 AND available_at <= ?2 AND lease_owner IS NULL'
 
-/** A schedule that was made by the time of before has its first instant about then, or later. */
+/** A schedule made by the earlier time has its first instant about then, or later. */
 const MADE_BEFORE_MS = 30_000
 
 /**
- * Makes due at `now` what was due already at a time up to `until`, which the clock showed before it was set back: rows that
- * were committed while the times were moved.
+ * Makes due at `now` the rows that were already due at a time up to `until`, which the clock showed before it was set back: rows
+ * that were committed while the times were moved.
  */
 export function* wakeStranded({ now, until }: { now: number; until: number }): Work<void> {
   yield* query(`UPDATE runs ${STRANDED} AND status = 'queued'`, [now, until])
@@ -82,7 +85,7 @@ export function* wakeStranded({ now, until }: { now: number; until: number }): W
   )
 }
 
-/** The newest time that the store has of its own, or 0: the clock of the process before showed it. */
+/** The newest time that the store itself has recorded, or 0: the clock of the previous process showed it. */
 export function* latestTime(): Work<number> {
   const [row] = yield* query(`SELECT ${LATEST}`, [])
   return row?.[0] as number

@@ -1,4 +1,4 @@
-// The reader of a database: answers batches of requests; all queries of a request see the database at the same moment. Runs in
+// The reader of a database. Answers batches of requests; all queries of a request see the database at the same moment. Runs in
 // the reader thread, or in the calling thread for a database in memory.
 
 import type { Answer, BatchAnswer, ReadRequest, Request } from '../batches/requests.ts'
@@ -6,7 +6,10 @@ import type { Row } from '../description/values.ts'
 import type { Connection } from './connection.ts'
 import { failure } from './result-codes.ts'
 
-/** A batch ends with the answer that brings its texts over this many characters; the requests after it go into the next batch. */
+/**
+ * A batch ends with the answer that takes its texts over this many characters; the next batch continues with the following
+ * requests.
+ */
 const ANSWERED_CHARS_MAX = 4 * 1024 * 1024
 
 export class Reader {
@@ -52,7 +55,7 @@ export class Reader {
   }
 }
 
-/** Characters of the texts in the rows. */
+/** Counts the characters of the texts in the rows. */
 function charsOf(answers: readonly Row[][]): number {
   let chars = 0
   for (const rows of answers)

@@ -1,8 +1,8 @@
-// SQLite's result codes: which errors mean that the store is not available, and after which it cannot be relied on.
+// SQLite's result codes: which errors mean that the store is not available, and after which errors it is unreliable.
 
 import type { Failure } from '../batches/requests.ts'
 
-/** SQLite's primary result codes, with the texts of their errors: some calls of the package report the text alone. */
+/** SQLite's primary result codes, with the texts of their errors: some calls of the package report only the text. */
 const CODES = {
   BUSY: [5, 'database is locked'],
   LOCKED: [6, 'database table is locked'],
@@ -24,7 +24,7 @@ export function failure(error: unknown): Failure {
   return { failed: messageOf(error), unavailable: UNAVAILABLE.has(codeOf(error)) }
 }
 
-/** Whether the database cannot be relied on after the error. */
+/** Whether the database is unreliable after the error. */
 export function breaks(error: unknown): boolean {
   return BREAKING.has(codeOf(error))
 }

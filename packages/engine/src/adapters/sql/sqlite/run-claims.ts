@@ -1,5 +1,5 @@
-// Claims of runs, inside the writer's transaction: leases the due runs that there is room for, and holds those that lack a
-// slot (domain/holds/concurrency.ts has the rules).
+// Claims of runs, inside the writer's transaction: leases the due runs for which there is room, and holds runs that lack a slot
+// (domain/holds/concurrency.ts has the rules).
 
 import type { LeftRun, RunClaim } from '../../../ports/store.ts'
 import { CLAIM_CHARS_MAX, charsOf, HELD_PER_CLAIM_MAX, LEFT_PER_CLAIM_MAX, STATE_SIZE } from '../claims/claim-bounds.ts'
@@ -52,7 +52,7 @@ export class RunClaims {
         chars += charsOf([run, ...steps])
         if (chars > CLAIM_CHARS_MAX) return claimed
       }
-      // They left room for other due runs, and held ones may have woken some.
+      // Held and skipped runs left room for other due runs, and held runs may have woken some.
       if (held + share.skipped === before || claimed.length === limit) return claimed
       if (held > HELD_PER_CLAIM_MAX || share.skipped > LEFT_PER_CLAIM_MAX) return claimed
     }
@@ -63,7 +63,7 @@ export class RunClaims {
     return { id, bytes }
   }
 
-  /** Leases the run; undefined when it is held instead. */
+  /** Leases the run; returns undefined when it is held instead. */
   #leased(rowid: number, slots: SlotCounts, claim: RunClaim): Row | undefined {
     const { owner, leaseUntil } = claim
     const [plain] = this.#connection.prepare(LEASE_PLAIN).all([owner, leaseUntil, rowid])

@@ -1,4 +1,4 @@
-// Runs work of a transaction over a SQLite connection. Called by claims.
+// Runs the work of a transaction over a SQLite connection. Called by claims.
 
 import type { Work } from '../claims/transaction-work.ts'
 import type { Connection } from './connection.ts'

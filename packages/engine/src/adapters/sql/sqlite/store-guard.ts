@@ -1,5 +1,5 @@
-// Notices that a store is not the engine's any more: its files were removed, replaced or written over under the running engine, or
-// another engine has claimed the database. Both writers ask it in every transaction (writer.ts), and store.ts once a second.
+// Notices that a store no longer belongs to the engine: its files were removed, replaced or overwritten under the running engine,
+// or another engine has claimed the database. Both writers check it in every transaction (writer.ts), and store.ts once a second.
 
 import { openSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -8,14 +8,14 @@ import type { Connection } from './connection.ts'
 import { belongTogether, generationOf } from './files/generation.ts'
 import { identityOf } from './files/store-files.ts'
 
-/** From one look at the files to the next, under load. A look takes some 10 us. */
+/** Time between two looks at the files under load. A look takes some 10 us. */
 const LOOK_EVERY_MS = 50
-/** The files of a store as its engine opened them: plain values, which cross to the writer's thread. */
+/** The files of a store as its engine opened them, as plain values, which cross to the writer's thread. */
 export interface OpenedFiles {
   file: string
   /** The name of this engine in the claim. */
   owner: string
-  /** An open file of the database. It stays open: to close one releases the locks that SQLite has on the file. */
+  /** The handle of the open database file. It stays open: closing it would release the locks that SQLite has on the file. */
   handle: number
   /** The identity of each file, by its path: the database first. */
   identities: readonly (readonly [path: string, identity: string])[]
@@ -24,11 +24,11 @@ export interface OpenedFiles {
 export interface Loss {
   /** One sentence: the event, and the remedy. */
   message: string
-  /** The database is intact, and what its removed log has can be written back into it. */
+  /** The database is intact, and the contents of its removed log can be written back into it. */
   isLogAlone: boolean
 }
 
-/** Called when the writer has opened them, in its thread, which closes the handle when it ends. */
+/** Called in the writer's thread once it has opened the files; the thread closes the handle when it ends. */
 export function openedFiles(file: string, owner: string): OpenedFiles {
   const paths = [file, `${file}-wal`, `${file}-shm`]
   return {
@@ -50,7 +50,7 @@ export class StoreGuard {
     this.#opened = opened
   }
 
-  /** Why the transaction, which has just begun, must not write; undefined if it may. */
+  /** Returns why the transaction that has just begun must not write; undefined if it may. */
   check(connection: Connection): Loss | undefined {
     const now = performance.now()
     if (now - this.#lookedAt >= LOOK_EVERY_MS) {
@@ -62,7 +62,7 @@ export class StoreGuard {
     return owner === this.#opened.owner ? undefined : this.#taken()
   }
 
-  /** Says in the database that its engine has ended. */
+  /** Records in the database that its engine has ended. */
   endClaim(connection: Connection): void {
     connection.prepare(END_CLAIM).run([this.#opened.owner])
   }
@@ -78,7 +78,7 @@ export class StoreGuard {
     return this.#seen !== before || !this.areFilesThere()
   }
 
-  /** The loss of a file that is missing at its path, or is another one; undefined if all are there. */
+  /** Returns the loss of a file that is missing at its path, or was replaced; undefined if all are there. */
   #missing(): Loss | undefined {
     for (const [path, identity] of this.#opened.identities) {
       const found = identityOf(path)
@@ -90,7 +90,7 @@ export class StoreGuard {
     return undefined
   }
 
-  /** Compares the generation in the file with that in the log (generation.ts), and raises it after a checkpoint. */
+  /** Compares the generation in the file with the one in the log (generation.ts), and raises it after a checkpoint. */
   #overwritten(connection: Connection): Loss | undefined {
     const seen = stateOf(this.#opened.file)
     if (seen === this.#seen) return undefined

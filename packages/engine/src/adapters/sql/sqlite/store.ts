@@ -50,11 +50,11 @@ export async function openSqliteStore({ file, log }: SqliteStoreOptions): Promis
 
 type OnError = (details: object, message: string) => void
 
-/** From one look at the files of an idle store to the next. */
+/** Time between two looks at the files of an idle store. */
 const LOOK_EVERY_MS = 1000
 
 async function openOnFile(file: string, lock: FileLock, onError: OnError): Promise<SqlStore> {
-  // Both threads start at once; the reader opens the database that the writer has claimed and made.
+  // Both threads start at once. The reader opens the database after the writer has claimed and created it.
   const [writing, reading] = [new ThreadChannel('writer', file), new ThreadChannel('reader', file)] as const
   let opened: OpenedFiles
   try {
@@ -80,7 +80,7 @@ async function openOnFile(file: string, lock: FileLock, onError: OnError): Promi
   return new SqlStore(new SqliteDatabase({ writer, reader, openScanner, release }), timesOf(writer))
 }
 
-/** A writer in the calling thread, which waits neither for locks nor for the log to be written back. */
+/** Opens a writer in the calling thread, which waits neither for locks nor for the log to be written back. */
 async function openHere(opened: OpenedFiles): Promise<Writer> {
   if (!new StoreGuard(opened).areFilesThere()) throw new Error('the files are not the opened ones')
   const connection = await Connection.open(opened.file, { readOnly: false })
@@ -88,7 +88,7 @@ async function openHere(opened: OpenedFiles): Promise<Writer> {
   return new Writer(connection, { opened, writesLogBack: false })
 }
 
-/** Has the writer check an idle store when its files are not the opened ones; returns a function that ends it. */
+/** Makes the writer check an idle store when its files are not the opened ones; returns a function that ends it. */
 function lookAtFiles(opened: OpenedFiles, writer: BatchQueue): () => void {
   const guard = new StoreGuard(opened)
   const timer = setInterval(() => {

@@ -19,7 +19,7 @@ export interface ThreadOptions {
   orders: Int32Array
 }
 
-/** Opens the database, runs a batch, or closes the database and ends the thread; `abandon` closes a database that is broken. */
+/** Opens the database, runs a batch, or closes the database and ends the thread; `abandon` closes a broken database. */
 export type ThreadOrder = OpenOrder | Request[] | End
 export interface OpenOrder {
   /** For the writer, which claims the database for its engine: the identity of the lock file. */
@@ -40,7 +40,7 @@ function post(message: ThreadMessage): void {
   port.postMessage(message)
 }
 
-/** The next order; sleeps until there is one. */
+/** Returns the next order; sleeps until there is one. */
 function nextOrder(): ThreadOrder {
   for (;;) {
     // Read before the look for a message: if an order is posted after the look, the counter differs and the wait ends at once.

@@ -10,7 +10,7 @@ const DUE = 'SELECT id FROM flow_rows WHERE available_at <= ? ORDER BY available
 const LEASE = `UPDATE flow_rows SET lease_owner = ?, version = version + 1, available_at = ?
   WHERE id = ? RETURNING ${FLOW_ROWS.select}`
 
-/** Leases due rows and answers them, the longest due first. */
+/** Leases due rows and returns them, the longest due first. */
 export function claimTimers(connection: Connection, { owner, now, leaseUntil, limit }: Claim): Row[] {
   const lease = connection.prepare(LEASE)
   const claimed: Row[] = []

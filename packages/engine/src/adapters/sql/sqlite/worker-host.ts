@@ -1,4 +1,4 @@
-// A channel to a writer or reader in a thread of its own, so that no large commit, checkpoint or scan stalls the main event loop. The
+// A channel to a writer or reader in its own thread, so that no large commit, checkpoint or scan stalls the main event loop. The
 // thread sleeps on a shared counter instead of in its event loop: a single commit is answered some 10 us sooner.
 
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
@@ -7,13 +7,16 @@ import type { BatchAnswer, Request } from '../batches/requests.ts'
 import type { OpenedFiles } from './store-guard.ts'
 import type { OpenOrder, ThreadMessage, ThreadOptions, ThreadOrder, ThreadRole } from './thread.ts'
 
-/** The thread's file, next to this one in the bundle. Node 20 cannot load TypeScript in a worker: from source, the bundled one runs. */
+/**
+ * The thread's file, next to this one in the bundle. Node 20 cannot load TypeScript in a worker: when run from source, the
+ * bundled file is used.
+ */
 const ENTRY = import.meta.url.endsWith('.ts')
   ? new URL('../../../../dist/bundle/thread.js', import.meta.url)
   : new URL('./thread.js', import.meta.url)
 
 /**
- * The flags in NODE_OPTIONS without which no package is found: Yarn's Plug'n'Play keeps packages in archives, and loads its own
+ * The flags in NODE_OPTIONS that are needed to find packages: Yarn's Plug'n'Play keeps packages in archives, and loads its own
  * resolution with two flags.
  */
 export function packageFlags(options = ''): string[] {
@@ -39,7 +42,7 @@ export class ThreadChannel implements Channel {
     this.#orders = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
     const workerData: ThreadOptions = { role, file, port: port2, orders: this.#orders }
     // Flags of the main thread (loaders, inspectors, a preloaded SDK whose timers would keep the thread from ending) must not
-    // reach this thread, however they are set, but for those that find packages.
+    // reach this thread, however they are set, except the flags that find packages.
     const { NODE_OPTIONS: _, ...env } = process.env
     this.#worker = new Worker(ENTRY, {
       workerData,
@@ -65,8 +68,8 @@ export class ThreadChannel implements Channel {
   }
 
   /**
-   * Resolves when the thread has opened the database, with the files that a writer has claimed. Rejects with the reason when it
-   * cannot, and has ended then.
+   * Resolves when the thread has opened the database, with the files that a writer has claimed. Rejects with the reason if it
+   * cannot; the thread has ended then.
    */
   async open(order: OpenOrder): Promise<OpenedFiles | undefined> {
     const message = await this.#order(order)
@@ -81,10 +84,10 @@ export class ThreadChannel implements Channel {
     throw new Error(message.kind === 'failed' ? message.reason : `the thread said ${message.kind}`)
   }
 
-  /** Resolves when the thread has closed the database and ended. A broken one is closed as it is. */
+  /** Resolves when the thread has closed the database and ended. A broken database is closed as it is. */
   async close(isBroken = false): Promise<void> {
     if (!this.#gone) {
-      // A thread that dies before it answers is closed too.
+      // A thread that dies before it answers is also closed.
       await this.#order(isBroken ? 'abandon' : 'close').catch(() => {})
     }
     await this.#exited

@@ -1,5 +1,5 @@
-// A writer of a database: makes batches of requests durable, one transaction each (group commit). Runs in the writer thread; for
-// commits that stand alone (batches/lone-commits.ts), and for a database in memory, in the calling thread.
+// A writer of a database: makes batches of requests durable, one transaction each (group commit). Runs in the writer thread. For
+// commits that stand alone (batches/lone-commits.ts) and for a database in memory, it runs in the calling thread.
 
 import {
   type Answer,
@@ -29,7 +29,7 @@ import { type Loss, type OpenedFiles, openedFiles, StoreGuard } from './store-gu
 import { claimTimers } from './timer-claims.ts'
 
 export interface WriterOptions {
-  /** The files of the engine's store; absent: the database is in memory, or a command's. */
+  /** The files of the engine's store; absent: the database is in memory, or belongs to a command. */
   opened?: OpenedFiles
   /** At the end, the log is emptied into the database, and the engine's claim ends. */
   writesLogBack?: boolean
@@ -54,7 +54,7 @@ export class Writer {
   }
 
   /**
-   * Executes all requests in order, in one durable transaction. When one meets an unexpected error, all are rolled back and
+   * Executes all requests in order, in one durable transaction. If one meets an unexpected error, all are rolled back and
    * executed again in a transaction each, so that only that one fails.
    */
   run(batch: readonly Request[]): BatchAnswer {
@@ -72,7 +72,7 @@ export class Writer {
     return result
   }
 
-  /** `isBroken`: another connection met an error after which the database cannot be relied on. */
+  /** `isBroken`: another connection met an error after which the database is unreliable. */
   close(isBroken = false): void {
     // The next start recovers what a broken database contains.
     if (this.#writesLogBack && this.#broken === undefined && !isBroken) {
@@ -106,7 +106,9 @@ export class Writer {
     return this.#commit(answers)
   }
 
-  /** The effect of a failed commit on the disk is unknown, and a second fsync may report a false success: it is final. */
+  /**
+   * The effect of a failed commit on the disk is unknown, and a second fsync may falsely report success: the failure is final.
+   */
   #commit(answers: Answer[]): Answer[] | Failure {
     try {
       this.#connection.prepare('COMMIT').run([])
@@ -120,7 +122,7 @@ export class Writer {
     }
   }
 
-  /** The store is not this engine's any more: nothing is written but what its removed log has. */
+  /** The store no longer belongs to this engine: writes nothing but the contents of its removed log. */
   #lost({ message, isLogAlone }: Loss): Failure {
     this.#connection.rollback()
     if (isLogAlone) this.#connection.exec('PRAGMA wal_checkpoint(FULL)')
@@ -168,7 +170,7 @@ export class Writer {
     }
   }
 
-  /** Null when the unit is written; the index of a check that does not hold, and then nothing is written. */
+  /** Returns null when the unit is written, or the index of a check that does not hold: then nothing is written. */
   #unit(request: UnitRequest): number | null {
     const checks = request[0] as number
     let at = 1
@@ -199,7 +201,7 @@ export function openWriter(
   return { server: new Writer(connection, { opened }), opened }
 }
 
-/** Whether the rows are the expected ones, in any order; `expected` has the values of all of them one after the other. */
+/** Whether the rows are the expected ones, in any order; `expected` has the values of all rows in sequence. */
 function isSame(rows: readonly Row[], expected: readonly Value[]): boolean {
   const width = rows[0]?.length ?? 1
   if (rows.length * width !== expected.length) return false

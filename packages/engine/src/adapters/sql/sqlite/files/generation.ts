@@ -1,13 +1,14 @@
-// The generation of a database: a number in its first page, which an engine raises once between two checkpoints (store-guard.ts). So a
-// database has the generation of its log, or the one before, and another file in its place shows. Read from the files, without SQLite.
+// The generation of a database: a number in its first page, which an engine raises once between two checkpoints (store-guard.ts).
+// A database thus has the generation of its log, or the previous one, and another file in its place is noticed. Read from the
+// files, without SQLite.
 
 import { closeSync, openSync, readSync } from 'node:fs'
 
-/** A header of a database: its first bytes, and where its generation is, which SQL calls `user_version`. */
+/** The header of a database: its first bytes, and the position of its generation, which SQL calls `user_version`. */
 const MAGIC = Buffer.from('SQLite format 3\0')
 const GENERATION_AT = 60
 const HEADER_BYTES = 64
-/** A log: a header, then frames of a header and a page each. Frames of its last use have the salts of its header. */
+/** A log: a header, then frames, each a header and a page. Frames of its latest use have the same salts as its header. */
 const LOG_HEADER_BYTES = 32
 const FRAME_HEADER_BYTES = 24
 const PAGE_SIZE_AT = 8
@@ -15,18 +16,18 @@ const LOG_SALTS_AT = 16
 const FRAME_SALTS_AT = 8
 const SALTS_BYTES = 8
 
-/** Whether a database of the one generation can be the one that the log with the other was written for. */
+/** Whether a log with the one generation can belong to a database with the other. */
 export function belongTogether(inFile: number, inLog: number): boolean {
   return inFile === inLog || inFile === inLog - 1
 }
 
-/** Undefined if the open file does not begin like a database. */
+/** Returns undefined if the open file does not begin like a database. */
 export function generationOf(handle: number): number | undefined {
   const header = read(handle, 0, HEADER_BYTES)
   return header?.subarray(0, MAGIC.length).equals(MAGIC) ? header.readInt32BE(GENERATION_AT) : undefined
 }
 
-/** Throws if the log beside the database was written for another one: SQLite would mix them. Called before a store is opened. */
+/** Throws if the log next to the database was written for another one: SQLite would mix them. Called before a store is opened. */
 export function refuseForeignLog(file: string): void {
   const inFile = opened(file, generationOf)
   const inLog = opened(`${file}-wal`, generationInLog)

@@ -1,10 +1,10 @@
-// Copies a SQLite store out of the files that its engine has open, after they were removed or replaced: their contents are there until the
-// process ends. Called by backup.ts.
+// Copies a SQLite store out of the files that its engine has open, after they were removed or replaced: their contents exist
+// until the process ends. Called by backup.ts.
 
 import { closeSync, copyFileSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The first bytes of a database, and of a log. */
+/** The first bytes of a database, and the first bytes of a log. */
 const DATABASE = Buffer.from('SQLite format 3\0')
 const LOGS = [0x377f0682, 0x377f0683]
 
@@ -16,7 +16,10 @@ interface OpenFile {
   state: string
 }
 
-/** Copies the database and its log to `copy` and its log. Throws if the process does not have one store open, or writes to it. */
+/**
+ * Copies the database and its log to `copy` and its log. Throws if the process does not have exactly one store open, or writes to
+ * it.
+ */
 export function copyOpenFiles(pid: number, copy: string): void {
   if (process.platform !== 'linux') throw new Error('the open files of a process can be read only on Linux')
   const before = openFiles(pid)
@@ -36,7 +39,7 @@ function theOnly(files: readonly OpenFile[], kind: OpenFile['kind'], pid: number
   throw new Error(`process ${pid} has more than one ${kind} open`)
 }
 
-/** Each open database and log once, however often it is open. */
+/** Lists each open database and log once, however often it is open. */
 function openFiles(pid: number): OpenFile[] {
   const folder = `/proc/${pid}/fd`
   const found = new Map<string, OpenFile>()

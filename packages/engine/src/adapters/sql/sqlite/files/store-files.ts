@@ -1,5 +1,5 @@
-// The files of a SQLite store. They are created so that only their owner can open them, and those of older stores that are open
-// to others are found. A store whose database was lost while its log was not is recognized: SQLite takes it for a new one and
+// The files of a SQLite store. They are created so that only their owner can open them; files of older stores that are open to
+// others are found. Also recognizes a store whose database was lost while its log was not: SQLite takes it for a new one and
 // deletes the log, with everything that was committed to it. Called before a connection is opened, and by `perdure doctor`.
 
 import { closeSync, mkdirSync, openSync, readSync, realpathSync, statSync } from 'node:fs'
@@ -7,13 +7,13 @@ import { basename, dirname, join, resolve } from 'node:path'
 
 const FOLDER_MODE = 0o700
 const FILE_MODE = 0o600
-/** The permissions of the group and of others, and those to write: in a folder, to remove and replace files. */
+/** The permissions of the group and of others, and their write permissions: in a folder, to remove and replace files. */
 const OTHERS = 0o077
 const OTHERS_WRITE = 0o022
 const STICKY = 0o1000
-/** Files beside a database that hold parts of it. SQLite gives those that it creates the mode of the database. */
+/** Files next to a database that hold parts of it. SQLite creates them with the mode of the database. */
 export const SIDE_FILES: readonly string[] = ['-wal', '-shm', '-journal']
-/** The first bytes of a rollback journal that counts, and the position of the database's size before it, in pages. */
+/** The first bytes of a valid rollback journal, and the position in it of the database's earlier size, in pages. */
 const JOURNAL_MAGIC = Buffer.from('d9d505f920a163d7', 'hex')
 const JOURNAL_PAGES_AT = 16
 const JOURNAL_HEADER_BYTES = 20
@@ -29,26 +29,28 @@ export function databasePath(file: string): string {
   }
 }
 
-/** Creates the folder, and missing folders above it. One that exists keeps its mode. */
+/** Creates the folder, and missing folders above it. An existing folder keeps its mode. */
 function createPrivateFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: FOLDER_MODE })
 }
 
 /**
- * Creates the file, empty, unless there is one, which keeps its mode. One that exists is not opened: to close it would release
+ * Creates the file, empty, unless it exists: an existing file keeps its mode. It is not opened either: closing it would release
  * the locks that SQLite has on it in this process.
  */
 export function createPrivateFile(file: string): void {
   if (sizeOf(file) === undefined) closeSync(openSync(file, 'a', FILE_MODE))
 }
 
-/** The device and the number of the file; undefined if it is missing. */
+/** The device and inode number of the file; undefined if it is missing. */
 export function identityOf(path: string): string | undefined {
   const stats = statSync(path, { bigint: true, throwIfNoEntry: false })
   return stats && `${stats.dev}:${stats.ino}`
 }
 
-/** Throws if the database has a second name: SQLite would not find the log of an engine that runs, or ran, by the other one. */
+/**
+ * Throws if the database has a second name: SQLite would not find the log of an engine that runs, or ran, under the other name.
+ */
 export function refuseLinks(file: string): void {
   const links = statSync(file, { throwIfNoEntry: false })?.nlink ?? 1
   if (links <= 1) return
@@ -59,8 +61,8 @@ export function refuseLinks(file: string): void {
 }
 
 /**
- * A sentence with the commands that close the store to other users of the machine; undefined if it is closed. A folder that others
- * can only look into is closed: its files are not open to them. The engine does not change the modes of what exists: another
+ * A sentence with the commands that close the store to other users of the machine; undefined if it is closed. A folder that
+ * others can only list is closed: they cannot open its files. The engine does not change the modes of existing files: another
  * program may depend on them.
  */
 export function openToOthers(file: string): string | undefined {
@@ -88,7 +90,7 @@ function quoted(path: string): string {
   return /^[\w./@:+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 }
 
-/** Throws, and says what to do, if the file is missing or empty beside a log with contents. */
+/** Throws, and says what to do, if the file is missing or empty while its log has contents. */
 export function refuseLostDatabase(file: string): void {
   const reason = lostDatabase(file)
   if (reason !== undefined) throw new Error(reason)
@@ -100,7 +102,7 @@ export function createDatabaseFile(file: string): void {
   createPrivateFile(file)
 }
 
-/** A sentence that says what is lost and what to do about it; undefined if the store has its database, or is new. */
+/** A sentence that says what is lost and how to recover; undefined if the store has its database, or is new. */
 export function lostDatabase(file: string): string | undefined {
   // The log first: another process may be creating the store, and creates its log only after the database has contents.
   const log = logOf(file)
@@ -123,7 +125,7 @@ function logOf(file: string): string | undefined {
   return isJournalOfContents(`${file}-journal`) ? `${file}-journal` : undefined
 }
 
-/** A journal of a database that was empty before is one of a store that was being created when its process died. */
+/** If the database was empty before the journal, the journal's process died while it was creating the store. */
 function isJournalOfContents(journal: string): boolean {
   if ((sizeOf(journal) ?? 0) < JOURNAL_HEADER_BYTES) return false
   const header = Buffer.alloc(JOURNAL_HEADER_BYTES)
