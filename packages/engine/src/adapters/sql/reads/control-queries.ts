@@ -26,7 +26,7 @@ export function replayableQueries(namespace: string, filter: RunFilter, limit: n
 /** Rows of `CONTROL_ACTIONS`, newest first: ids rise with every action. */
 export function controlActionsQuery(namespace: string, query: ControlQuery): Query {
   const { runId, limit } = query
-  // The entries of one run either target it or created it; each list has an index of its own.
+  // The entries of one run either target it or created it; each list has its own index.
   const columns = runId === undefined ? [undefined] : (['run_id', 'new_run_id'] as const)
   const lists = columns.map(column => newestIds(namespace, query, column))
   const ids = lists.map(({ sql }) => `SELECT id FROM (${sql}) AS list`).join(' UNION ALL ')
@@ -52,7 +52,7 @@ function newestIds(
   add('actor = ?', actor)
   // Ids contain the time, so that an index answers all bounds.
   add('id >= ?', since === undefined ? undefined : earliestId('act', since))
-  // A page behind the first one is in the window already.
+  // A page after the first one is already in the window.
   add('id < ?', before ?? (until === undefined ? undefined : earliestId('act', until)))
   const sql = `SELECT id FROM control_actions WHERE ${terms.join(' AND ')} ORDER BY id DESC LIMIT ?`
   return { sql, params: [...params, limit] }

@@ -1,11 +1,11 @@
-// The definitions of a workflow in pages, the newest first. A page ends where the definitions get large. Called by the reads.
+// The definitions of a workflow in pages, newest first. A page ends where the definitions get large. Called by the reads.
 
 import type { KeptDefinition } from '../../../domain/model/workflow.ts'
 import type { DefinitionsQuery } from '../../../ports/definition-reads.ts'
 import type { Query, Row, Value } from '../description/values.ts'
 import { WORKFLOW_DEFINITIONS } from '../tables/workflow-definitions.ts'
 
-/** The definition that brings the page over so many bytes is its last. */
+/** The definition that takes the page over this many bytes is its last. */
 const PAGE_BYTES_MAX = 4 * 1024 * 1024
 
 const COLUMNS = WORKFLOW_DEFINITIONS.columns.join(', ')

@@ -6,7 +6,7 @@ import type { Query, Row } from '../description/values.ts'
 import { DELIVERIES } from '../tables/deliveries.ts'
 import { deliveriesQuery, payloadsQuery } from './delivery-queries.ts'
 
-/** A page ends with the delivery that brings its payloads over this many characters. */
+/** A page ends with the delivery that takes its payloads over this many characters. */
 const PAGE_CHARS_MAX = 16 * 1024 * 1024
 /** Payloads read at once; each is a mebibyte at most. */
 const PAYLOADS_AT_ONCE = 16

@@ -30,7 +30,7 @@ export function deliveryQueries(namespace: string, id: string): Query[] {
   ]
 }
 
-/** Rows of deliveries, newest first, without payloads that are stored beside their rows. */
+/** Rows of deliveries, newest first, without payloads that are stored outside their rows. */
 export function deliveriesQuery(namespace: string, { limit, after, ...filter }: DeliveryQuery): Query {
   const terms = ['namespace = ?']
   const params: Value[] = [namespace]
@@ -58,15 +58,15 @@ export function deliveriesQuery(namespace: string, { limit, after, ...filter }: 
 }
 
 /**
- * Queries for `deliveryCounts`, each of the newest deliveries along one index. That of an endpoint, and that of a run, have every
- * status. Without these, each status has a query, since few deliveries among many may be exhausted.
+ * Queries for `deliveryCounts`, each over the newest deliveries along one index. The indexes of an endpoint and of a run cover
+ * every status. Without either filter, each status has its own query, since few deliveries among many may be exhausted.
  */
 export function deliveryCountsQueries(namespace: string, { status: _, ...filter }: DeliveryFilter): Query[] {
   if (filter.endpointId !== undefined || filter.sourceRunId !== undefined) return [newestQuery(namespace, filter)]
   return DELIVERY_STATUSES.map(status => newestQuery(namespace, filter, status))
 }
 
-/** Rows of status, deliveries looked at, and those of them that match the filter. */
+/** Rows with the status, the number of deliveries looked at, and how many of them match the filter. */
 function newestQuery(namespace: string, filter: DeliveryFilter, status?: DeliveryCounts[number]['status']): Query {
   const { sourceRunId, endpointId, since, until, app, eventKind } = filter
   const isUnsent = status !== undefined && status !== 'succeeded'
@@ -113,7 +113,7 @@ export function deliveryCounts(found: readonly Row[][]): DeliveryCounts {
   return DELIVERY_STATUSES.map(status => ({ status, ...(counts.get(status) ?? { count: 0, isPart: false }) }))
 }
 
-/** Id and body of each payload that is stored beside its row. */
+/** Id and body of each payload that is stored outside its row. */
 export function payloadsQuery(ids: readonly string[]): Query {
   return {
     sql: `SELECT id, body FROM payloads WHERE id IN (${ids.map(() => '?').join(', ')})`,

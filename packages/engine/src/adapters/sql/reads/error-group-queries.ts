@@ -1,5 +1,5 @@
-// Groups of failed runs by the fingerprint of their error (docs/errors.md#fingerprints), with their numbers over time. Called by the
-// reads. One index has all that is counted.
+// Groups of failed runs by the fingerprint of their error (docs/errors.md#fingerprints), with their numbers over time. Called by
+// the reads. One index has all the counted columns.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { errorState, type StoredState } from '../../../domain/model/document/error-state.ts'
@@ -8,7 +8,7 @@ import type { PassSent } from '../../../domain/model/step.ts'
 import type { ErrorGroup, ErrorGroupsQuery, Trend } from '../../../ports/store-statistics.ts'
 import type { Query, Row, Value } from '../description/values.ts'
 
-/** Failures that are grouped at most, the newest. */
+/** Most failures that are grouped: the newest ones. */
 const FAILURES_MAX = 20_000
 
 /** The groups, the largest first, each with the error of its last run and, if the query wants them, its trend and its runners. */
@@ -31,7 +31,7 @@ export async function errorGroupsOf(
   })
 }
 
-/** The groups of a state, by what is stored of them and the end of the last run. */
+/** Selects the groups of a state, by their stored state and the end of the last run. */
 const IN_STATE = {
   open: `(stored IS NULL OR (stored = 'resolved' AND stored_at < last_end))`,
   resolved: `(stored = 'resolved' AND stored_at >= last_end)`,
@@ -39,8 +39,9 @@ const IN_STATE = {
 } as const satisfies Record<NonNullable<ErrorGroupsQuery['state']>, string>
 
 /**
- * Rows of fingerprint, app, workflow, number, first and last end, the last end and its run's id as one text; the stored state, its time
- * and its actor; and the end of the last run, also of one behind the window: a group that failed again there has regressed.
+ * Rows of fingerprint, app, workflow, number, first and last end, the last end and its run's id as one text; the stored state,
+ * its time and its actor; and the end of the last run, even if it is after the window: a group that failed again there has
+ * regressed.
  */
 function errorGroupsQuery(namespace: string, query: ErrorGroupsQuery): Query {
   const { until, state, limit } = query
@@ -93,7 +94,7 @@ function runnersQuery(namespace: string, query: ErrorGroupsQuery, groups: readon
   }
 }
 
-/** The newest failures, with the columns of their index, or with another one, for which PostgreSQL reads each row. */
+/** The newest failures, with the columns of their index; with any other column, PostgreSQL reads each row. */
 function newestFailures(
   namespace: string,
   query: ErrorGroupsQuery,
@@ -108,7 +109,7 @@ function newestFailures(
   for (const name of ['app', 'workflow'] as const) {
     const value = query[name]
     if (value === undefined) continue
-    // The planner must not take an index by name, which has all runs, and not their ends.
+    // The planner must not take an index by name, which has all runs but not their ends.
     terms.push(`${name} || '' = ?`)
     params.push(value)
   }
@@ -125,7 +126,7 @@ function lastErrorsQuery(groups: readonly Row[]): Query {
   }
 }
 
-/** Rows of fingerprint and end of the oldest run of each group, whatever its time: one look into an index for each. */
+/** Rows with the fingerprint and the end of the oldest run of each group, whatever its time: one index lookup for each. */
 function firstEndsQuery(namespace: string, groups: readonly Row[]): Query {
   const keys = [...new Set(groups.map(([key]) => key as string))]
   return {
@@ -136,7 +137,7 @@ function firstEndsQuery(namespace: string, groups: readonly Row[]): Query {
   }
 }
 
-/** The groups whose last run is still there: retention may have removed it meanwhile. */
+/** The groups whose last run still exists: retention may have removed it meanwhile. */
 function errorGroups(groups: readonly Row[], lasts: readonly Row[], firsts: readonly Row[]): ErrorGroup[] {
   const firstEndOf = new Map(firsts.map(([key, end]) => [key as string, end as number]))
   const lastOf = new Map(lasts.map(([id, ...last]) => [id as string, last as (string | null)[]]))
@@ -146,7 +147,7 @@ function errorGroups(groups: readonly Row[], lasts: readonly Row[], firsts: read
     const [error, pass, kindOfLast] = lastOf.get(lastRunId) ?? []
     if (!error) return []
     const lastRunner = pass && (JSON.parse(pass) as PassSent).runner
-    // All runs of a group have one kind: the fingerprint has it.
+    // All runs of a group have the same kind: it is part of the fingerprint.
     const kind = (kindOfLast ?? 'run') as RunKind
     const last = { lastRunId, error: JSON.parse(error), kind, ...stateOf(row), ...(lastRunner && { lastRunner }) }
     // A run that was created later may have ended earlier.
@@ -168,7 +169,7 @@ function trendsOf(groups: readonly ErrorGroup[], rows: readonly Row[], { spans }
   for (const row of rows) {
     const [fingerprint, app, workflow, span, count] = row as [string, string, string, number, number]
     const trend = trends.get(keyOf({ fingerprint, app, workflow }))
-    // A run may end after the time up to which the spans go: it is in the last one.
+    // A run may end after the last span: it counts in that span.
     const at = Math.min(span, spans - 1)
     if (trend) trend[at] = (trend[at] ?? 0) + count
   }
@@ -180,7 +181,7 @@ async function runnersOf(rows: readonly Row[]): Promise<Map<string, Map<string, 
   const groups = new Map<string, Map<string, number>>()
   for (const [fingerprint, app, workflow, passes] of rows as [string, string, string, string][]) {
     const counts = new Map<string, number>()
-    // The databases have different functions for JSON, so that it is parsed here.
+    // The databases have different JSON functions, so the texts are parsed here.
     for (const { runner } of JSON.parse(`[${passes}]`) as PassSent[]) counts.set(runner, (counts.get(runner) ?? 0) + 1)
     groups.set(keyOf({ fingerprint, app, workflow }), counts)
     await nextTurn()

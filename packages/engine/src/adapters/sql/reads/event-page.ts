@@ -24,7 +24,7 @@ import {
   wellBehind,
 } from './event-queries.ts'
 
-/** A slice ends with the event that brings its data over this many bytes. */
+/** A slice ends with the event that takes its data over this many bytes. */
 const SLICE_BYTES_MAX = 4 * 1024 * 1024
 
 type ReadRows = (query: Query) => Promise<Row[]>
@@ -47,7 +47,7 @@ export async function eventPage(read: ReadRows, namespace: string, query: EventQ
   return events
 }
 
-/** Names of the log, each with its newest event, and counted where a time is given. */
+/** The names in the log, each with its newest event, and with a count if a time is given. */
 export async function eventNamesPage(
   read: ReadRows,
   namespace: string,
@@ -58,7 +58,7 @@ export async function eventNamesPage(
   return (await read(eventNamesQuery(namespace, { ...query, from }))).map(namedEvents)
 }
 
-/** Further names with a prefix are found along the log. */
+/** If more names than this have the prefix, the log is searched. */
 const NAMES_MAX = 20
 
 async function withNames(read: ReadRows, namespace: string, query: PositionedQuery): Promise<PositionedQuery> {
@@ -68,7 +68,7 @@ async function withNames(read: ReadRows, namespace: string, query: PositionedQue
   return names.length > NAMES_MAX ? query : { ...query, names }
 }
 
-/** The query with the positions between which its times are, so that no page looks at the rest of the log. */
+/** Adds to the query the positions between which its times fall, so that no page looks at the rest of the log. */
 async function withPositions(read: ReadRows, namespace: string, query: EventQuery): Promise<PositionedQuery> {
   const { since, until, before } = query
   if (since === undefined && until === undefined) return query
@@ -87,7 +87,9 @@ interface Log {
   last: number
 }
 
-/** The first position whose event arrived at the time or later, by bisection; behind the last one if none did. */
+/**
+ * Finds by bisection the first position whose event arrived at the time or later; the position after the last one if none did.
+ */
 async function firstFrom({ read, namespace, first, last }: Log, time: number): Promise<number> {
   let [low, high] = [first, last + 1]
   while (low < high) {
@@ -99,7 +101,7 @@ async function firstFrom({ read, namespace, first, last }: Log, time: number): P
   return low
 }
 
-/** How many events each slice has. */
+/** The number of events in each slice. */
 function* slices(sizes: readonly number[]): Generator<number> {
   let count = 0
   let bytes = 0
@@ -114,7 +116,7 @@ function* slices(sizes: readonly number[]): Generator<number> {
   if (count > 0) yield count
 }
 
-/** The events behind the position, oldest first. */
+/** The events after the position, oldest first. */
 export async function redrivablePage(
   read: ReadRows,
   namespace: string,

@@ -17,7 +17,7 @@ export function eventQuery(namespace: string, id: string): Query {
   return { sql: `SELECT ${SELECT_EVENT} FROM events WHERE id = ? AND namespace = ?`, params: [id, namespace] }
 }
 
-/** Rows with first event, id, app and workflow of the runs of buffers. Only these have an event, and not their forks. */
+/** Rows with first event, id, app and workflow of the runs of buffers. Only these have an event; their forks do not. */
 export function bufferRunsQuery(namespace: string, firstEventIds: readonly string[]): Query {
   const holes = firstEventIds.map(() => '?').join(', ')
   return {
@@ -46,7 +46,7 @@ export function redrivableEvent(row: Row): RedrivableEvent {
 }
 
 export interface PositionedQuery extends EventQuery {
-  /** Matching events are from this position on. */
+  /** Matching events begin at this position. */
   from?: number | undefined
   /** Every name with the prefix, if there are few. */
   names?: readonly string[] | undefined
@@ -62,10 +62,10 @@ export function eventSizesQuery(namespace: string, query: PositionedQuery): Quer
   return newest('coalesce(octet_length(data), 0)', namespace, query)
 }
 
-/** The log's order and that of arrival differ by less than this. */
+/** The log's order differs from the order of arrival by less than this. */
 const DISORDER_MS_MAX = 600_000
 
-/** The first position from one on, and when its event arrived: a lookup. */
+/** Looks up the first position from the given one on, and when its event arrived. */
 export function positionQuery(namespace: string, from: number): Query {
   const sql = 'SELECT position, received_at FROM events WHERE namespace = ? AND position >= ? ORDER BY position LIMIT 1'
   return { sql, params: [namespace, from] }
@@ -77,11 +77,11 @@ export function positionsQuery(namespace: string): Query {
   return { sql, params: [namespace] }
 }
 
-/** A time such that no event before the first one from then on arrived at `since` or later; likewise for `until`. */
+/** A time such that no event before the first one since then arrived at `since` or later; likewise for `until`. */
 export const wellBefore = (since: number) => since - DISORDER_MS_MAX
 export const wellBehind = (until: number) => until + DISORDER_MS_MAX
 
-/** Along the log; or, with the names that a prefix stands for, along the events of each. */
+/** Walks the log or, for a prefix, the events of each of its names. */
 function newest(columns: string, namespace: string, query: PositionedQuery): Query {
   const { names, prefix: _, ...rest } = query
   if (names === undefined || query.name !== undefined) return listed(columns, namespace, query)
@@ -131,12 +131,12 @@ export function eventsSinceQuery({ namespace, eventName, runId, after, limit }: 
   return { sql, params: [runId, runId, namespace, eventName, after === 'run' ? runId : after, limit] }
 }
 
-/** Whether the event came before the run, which looks back for the events in its inbox alone. Signals are for one run anyway. */
+/** Whether the event came before the run, which looks back only for the events in its inbox. Signals are for one run anyway. */
 const HIDDEN = `CASE WHEN position <= (SELECT inbox_until FROM runs WHERE id = ?) AND run_id IS NULL
   AND NOT EXISTS (SELECT 1 FROM delivered_events AS d
     WHERE d.inbox = (SELECT inbox FROM runs WHERE id = ?) AND d.event_id = events.id) THEN 1 END`
 
-/** An event of an inbox, of a row that `inboxQuery` found. */
+/** Reads an event of an inbox from a row of `inboxQuery`. */
 export function deliveredEvent([id, name, data, receivedAt, generation, sent]: Row): DeliveredEvent {
   const event = { id: id as string, name: name as string, receivedAt: receivedAt as number }
   return {
@@ -149,7 +149,9 @@ export function deliveredEvent([id, name, data, receivedAt, generation, sent]: R
   }
 }
 
-/** The first events of an inbox, from a place on: id, name, data, time, generation, the parts they were sent with, position. */
+/**
+ * The first events of an inbox, from a position on: id, name, data, time, generation, the parts they were sent with, position.
+ */
 export function inboxQuery(inbox: string, after: number, limit: number): Query {
   const sql = `SELECT e.id, e.name, e.data, e.received_at, e.generation, d.sent, d.position
     FROM delivered_events AS d JOIN events AS e ON e.id = d.event_id
@@ -157,7 +159,7 @@ export function inboxQuery(inbox: string, after: number, limit: number): Query {
   return { sql, params: [inbox, after, limit] }
 }
 
-/** The signals to a run that no step of it has taken, oldest first. */
+/** The signals to a run that none of its steps has taken, oldest first. */
 export function waitingSignalsQuery(namespace: string, runId: string, limit: number): Query {
   const sql = `SELECT ${EVENTS.select} FROM events WHERE namespace = ? AND run_id = ?
     AND id NOT IN (SELECT event_id FROM steps WHERE run_id = ? AND event_id IS NOT NULL) ORDER BY position LIMIT ?`
@@ -173,7 +175,7 @@ export function signalCountQuery(runId: string, atMost: number): Query {
 /** Sorts behind every character of a name. */
 const LAST = '\u{10ffff}'
 
-/** The least text that is greater than every name with the prefix. */
+/** The smallest text that is greater than every name with the prefix. */
 const behindPrefix = (prefix: string) => prefix + LAST
 
 /** Rows for `namedEvents`. Walks the index by name from one name to the next. */

@@ -1,5 +1,5 @@
-// Pages of flow-control rows that keep events: events that arrive later and open buffers, the soonest first, and schedules of the API. Their
-// data can be large: a page is read in slices, and ends where it gets large.
+// Pages of flow-control rows with events: events that arrive later and open buffers, the soonest first, and schedules of the API.
+// Their data can be large: a page is read in slices, and ends where it gets large.
 
 import type { FlowRow } from '../../../domain/model/flow-row.ts'
 import type { PositionedSchedule, SortedSchedulesQuery } from '../../../ports/schedule-reads.ts'
@@ -32,7 +32,7 @@ export function scheduledPage(read: ReadRows, namespace: string, query: Schedule
   })
 }
 
-/** The first of the terms is read in the order of its index; an event has the others, too. */
+/** The first term is read in the order of its index; the event must have the others too. */
 function withTerms(namespace: string, terms: readonly string[], { after, limit }: ScheduledQuery): Query {
   const others = terms
     .slice(1)
@@ -110,7 +110,7 @@ export function bufferPage(read: ReadRows, namespace: string, query: BuffersQuer
     if (app !== undefined) add('app = ?', app)
     if (workflow !== undefined) add('workflow = ?', workflow)
     if (after) add('(due_at, id) > (?, ?)', after.dueAt, after.id)
-    // Each policy has an order of its own in the index.
+    // Each policy has its own order in the index.
     const policies = kind === undefined ? BUFFER_POLICIES : [kind]
     const soonest = `SELECT id FROM (SELECT id FROM flow_rows WHERE ${terms.join(' AND ')}
       ORDER BY due_at, id LIMIT ?) AS soonest`

@@ -1,4 +1,4 @@
-// The reads of one namespace. Every lookup by id names the namespace too: a row of another namespace does not exist here.
+// The reads of one namespace. Every lookup by id also names the namespace: a row of another namespace does not exist here.
 
 import { STEPS_MAX } from '@perdure/protocol'
 import type { BulkResult } from '../../../domain/model/bulk.ts'
@@ -102,13 +102,13 @@ import {
   type TreeLevel,
 } from './tree-queries.ts'
 
-/** The rows of each query, all of them seen at one moment, after every commit that has resolved. */
+/** The rows of each query, all seen at one moment, after every commit that has resolved. */
 export type ReadRows = (queries: Query[]) => Promise<Row[][]>
 
-/** Payloads of steps in one read: more would hold up the reads of others. */
+/** Bytes of step payloads in one read: more would delay the reads of others. */
 const STEPS_READ_BYTES_MAX = 2 * 1024 * 1024
 
-/** Reads of a list before it waits for its turn among the scans. */
+/** Number of reads of a list before it waits for its turn among the scans. */
 const SMALL_READS_MAX = 4
 
 export class SqlReads implements Reads {
@@ -226,7 +226,7 @@ export class SqlReads implements Reads {
 
   heldBeforeEach: Reads['heldBeforeEach'] = async (runs, signal) => {
     const each = new HeldBeforeEach(runs)
-    // The queues of most pages are one read.
+    // For most pages, one read covers the queues.
     if (await each.isDone(this.#read)) return each.places
     return this.#scan(signal, async read => {
       while (!(await each.isDone(read)));
@@ -238,7 +238,7 @@ export class SqlReads implements Reads {
     return (await this.#rows(isAheadQuery(throttleId, run))).length > 0
   }
 
-  /** Reads the steps of nearly every run at once, those of a run with large results in slices of a scan. */
+  /** Reads the steps of nearly every run in one read, and the steps of a run with large results in slices of a scan. */
   async steps(runId: string, query: StepQuery = {}, signal?: AbortSignal): Promise<Step[]> {
     const steps: Step[] = []
     const { after = -1, limit = STEPS_MAX } = query

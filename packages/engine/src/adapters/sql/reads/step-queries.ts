@@ -9,7 +9,7 @@ import { STEPS } from '../tables/steps.ts'
 import { SCOPED_RUN } from './runs/run-queries.ts'
 import { folded } from './runs/text-search.ts'
 
-/** More than any index of a step. */
+/** Greater than any index of a step. */
 const INDEX_MAX = 2 ** 31 - 1
 
 interface StepSlice {
@@ -20,8 +20,8 @@ interface StepSlice {
 }
 
 /**
- * Rows of `STEPS` that match, from an index on, in index order, until their payloads exceed so many bytes, and at least one;
- * then the last index that matches. Neither database loads texts to find out how long they are.
+ * Rows of `STEPS` that match, from an index on, in index order, until their payloads exceed this many bytes, and at least one;
+ * then the last matching index. Neither database loads texts to find out their length.
  */
 export function stepSliceQueries(namespace: string, runId: string, query: StepQuery, slice: StepSlice): Query[] {
   const { from, bytesMax, limit } = slice
@@ -97,7 +97,7 @@ interface PassPage {
   limit: number
 }
 
-/** The numbers of the passes that come next, one more than the limit; then the run. */
+/** The numbers of the next passes, one more than the limit; then the run. */
 function passNumberQueries({ namespace, runId, after, limit }: PassPage): Query[] {
   const params = [runId, namespace, after]
   const sql = `SELECT pass FROM (SELECT pass FROM steps ${OF_RUN} AND pass > ?
@@ -126,7 +126,7 @@ function runOfPasses(row: Row): RunOfPasses {
   }
 }
 
-/** The reports of the passes in (after, upTo], and how many passes up to `after` had a failure; for `passReports`. */
+/** The reports of the passes in (after, upTo], and the number of passes up to `after` with a failure; for `passReports`. */
 function passReportQueries({ namespace, runId, after, upTo }: Omit<PassPage, 'limit'> & { upTo: number }): Query[] {
   const run = [runId, namespace]
   const params = [...run, after, upTo, ROWS_MAX + 1]
@@ -149,7 +149,7 @@ function passReportQueries({ namespace, runId, after, upTo }: Omit<PassPage, 'li
   ]
 }
 
-/** Frames come first: a step that failed and is to be retried is in both, and its frame knows when it failed. */
+/** Frames come first: a step that failed and is to be retried is in both, and its frame has the time of the failure. */
 function passReports(found: Row[][], upTo: number): Omit<PassReports, 'run' | 'more'> {
   const [steps, frames, [count]] = found as [Row[], Row[], Row[]]
   const [ofFrames, ofSteps] = [whole(frames, upTo), whole(steps, upTo)]
@@ -158,7 +158,7 @@ function passReports(found: Row[][], upTo: number): Omit<PassReports, 'run' | 'm
   return { reports: rows.map(report), upTo: last, failedBefore: count?.[0] as number }
 }
 
-/** Without the last pass, which may be cut, unless it is the only one. */
+/** Drops the last pass, which may be incomplete, unless it is the only one. */
 function whole(rows: Row[], upTo: number): { rows: Row[]; upTo: number } {
   if (rows.length <= ROWS_MAX) return { rows, upTo }
   const [first, last] = [rows[0]?.[0] as number, rows.at(-1)?.[0] as number]

@@ -1,8 +1,8 @@
-// A run's timeline, put together from the rows that its frames are read from. The run's row contains creation, first start
-// and end; a settled step its final status; a log row its line; `frames` the rest. Called by sql-reads.ts.
+// A run's timeline, put together from the rows that contain its frames. The run's row contains creation, first start and end; a
+// settled step its final status; a log row its line; `frames` the rest. Called by sql-reads.ts.
 //
-// A handful of plain queries, merged here: one statement with a union takes four times as long, and a stream reads after
-// every commit of its run.
+// A handful of plain queries, merged here: one statement with a union takes four times as long, and a stream reads after every
+// commit of its run.
 
 import type { RunStatusFrame } from '../../../domain/model/change.ts'
 import type { RunProgress, RunStatus } from '../../../domain/model/run.ts'
@@ -49,7 +49,7 @@ const MOVES = `SELECT CASE WHEN step_index IS NULL THEN 'run_status' ELSE 'step_
 const LINES = `SELECT 'log', seq, ts, level, attempt, scope, NULL, fields, message, ts_ms
   FROM logs WHERE run_id = ${SCOPED_RUN} AND seq > ? ORDER BY seq LIMIT ?`
 
-/** The first step without a final status up to a seq, or else the index of the next step to come. */
+/** The index of the first step without a final status up to a seq, or else of the next step. */
 const OPEN_FROM = `SELECT coalesce(
   (SELECT idx FROM steps WHERE run_id = ${SCOPED_RUN} AND idx >= ? AND NOT (status IN ${FINAL_STATUSES} AND seq <= ?)
     ORDER BY idx LIMIT 1),
@@ -59,8 +59,8 @@ const LAST_MOVE = `SELECT seq, ts, status, attempt, error FROM frames
   WHERE run_id = ${SCOPED_RUN} AND step_index IS NULL ORDER BY seq DESC LIMIT 1`
 
 /**
- * Queries to be answered at one moment: a later commit has a higher seq than every row seen here. Each returns one row
- * more than fits, which shows whether there are more.
+ * Queries to be answered at one moment: a later commit has a higher seq than every row seen here. Each returns one row more than
+ * fits, which shows whether there are more.
  */
 export function timelineQueries({ namespace, runId, after, limit, openFrom }: TimelineQuery): Query[] {
   const run = [runId, namespace]
@@ -103,7 +103,7 @@ export function progressQueries(namespace: string, runId: string): Query[] {
   return [{ sql: PROGRESS, params: [runId, namespace] }]
 }
 
-/** The newest progress of the run, with what streams of many runs show of it. */
+/** The newest progress of the run, with the fields that streams of many runs show. */
 export function progressOf(runId: string, [rows = []]: Row[][]): (RunProgress & RunNames) | undefined {
   const [row] = rows
   if (!row) return undefined
@@ -113,7 +113,7 @@ export function progressOf(runId: string, [rows = []]: Row[][]): (RunProgress & 
 
 type RunNames = { runId: string; workflow: string; app: string }
 
-/** The frame of the run's present status: the last frame of its row and its moves. */
+/** The frame of the run's present status: the last frame among its row and its moves. */
 export function statusFrame(found: Row[][]): RunStatusNow | undefined {
   const [[run], [move]] = found as [Row[], Row[]]
   if (!run) return undefined
@@ -146,7 +146,7 @@ function progressRow(run: RunRow): Row[] {
   return [['progress', seq, at, '', 0, null, null, value, null]]
 }
 
-/** As a row of the other sources. */
+/** Turns a frame into a row like those of the other sources. */
 function rowOf({ seq, ts, status, attempt, error }: RunStatusFrame): Row {
   return ['run_status', seq, ts, status, attempt, null, null, error === undefined ? null : JSON.stringify(error), null]
 }

@@ -1,4 +1,4 @@
-// Queries about the runs and events that came of others. Called by sql-reads.ts. All of them are seeks: of a parent, a source, an
+// Queries about the runs and events that others caused. Called by sql-reads.ts. All of them are seeks: by a parent, a source, an
 // event, or the steps of a run.
 
 import { type Cleanups, ROLLBACK_PREFIX } from '../../../domain/run/cleanup/begun.ts'
@@ -10,14 +10,14 @@ const COLUMNS = 'id, workflow, app, status, created_at, started_at, finished_at,
 const STARTED_BY =
   '(SELECT name FROM steps WHERE steps.run_id = runs.parent_run_id AND steps.idx = runs.parent_step_index)'
 
-/** How runs are found that came of others: by this column. */
+/** How runs that others caused are found: by this column. */
 const WAYS = {
   parent_run_id: { via: `coalesce(kind, 'child')`, stepName: STARTED_BY },
   replay_of: { via: `'fork'`, stepName: 'NULL' },
   event_id: { via: `'trigger'`, stepName: 'NULL' },
 } as const
 
-/** Up to so many parents are looked up one by one. */
+/** Up to this many parents are looked up one by one. */
 const FEW_IDS = 5
 
 export interface TreeLevel {
@@ -30,7 +30,7 @@ export function runOfTreeQuery(namespace: string, runId: string): Query {
   return { sql: `SELECT ${COLUMNS} FROM runs WHERE id = ? AND namespace = ?`, params: [runId, namespace] }
 }
 
-/** Rows for `relatedRun`, the oldest first, of each way to come of the level's runs and events. */
+/** Rows for `relatedRun`, the oldest first, for each way in which the level's runs and events cause others. */
 export function relatedRunQueries(namespace: string, level: TreeLevel, limit: number): Query[] {
   const { runIds, eventIds } = level
   const ofRuns = [
@@ -50,8 +50,8 @@ export function relatedRunQueries(namespace: string, level: TreeLevel, limit: nu
 }
 
 /**
- * Rows for `relatedRun` of the runs that steps of the level's runs started. Without those that had been started before, and that a step got
- * because of their key.
+ * Rows for `relatedRun` of the runs that steps of the level's runs started. Leaves out runs that already existed and that a step
+ * got because of their key.
  */
 function startedRunsQuery(namespace: string, { runIds }: TreeLevel, limit: number): Query {
   const columns = COLUMNS.split(', ').map(column => `r.${column}`)
@@ -62,7 +62,7 @@ function startedRunsQuery(namespace: string, { runIds }: TreeLevel, limit: numbe
   return { sql, params: [...runIds, namespace, limit] }
 }
 
-/** Rows for `cleanups`: a live run that cleans up after the run, and then each rollback that has begun. */
+/** Rows for `cleanups`: a live run that cleans up after the run, then each rollback that has begun. */
 export function cleanupsQuery(namespace: string, runId: string): Query {
   return {
     sql: `SELECT * FROM (SELECT 'run', id FROM runs
@@ -85,7 +85,7 @@ interface Condition {
   params: Value[]
 }
 
-/** Reads no more than the limit of each, in the order of the index: one run can have very many children. */
+/** Reads no more than the limit for each, in the order of the index: one run can have very many children. */
 function firstOfEach(column: keyof typeof WAYS, ids: readonly string[], limit: number): Condition {
   const first = `SELECT id FROM (SELECT id FROM runs WHERE ${column} IS NOT NULL AND ${column} = ? ORDER BY id LIMIT ?) AS first`
   return { where: `id IN (${ids.map(() => first).join(' UNION ALL ')})`, params: ids.flatMap(id => [id, limit]) }

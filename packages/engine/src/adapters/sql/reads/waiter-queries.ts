@@ -1,4 +1,4 @@
-// Queries about steps that wait for an event and about live runs that an event cancels, and what their rows mean. Called by
+// Queries about steps that wait for an event and about live runs that an event cancels, and the meaning of their rows. Called by
 // the store.
 
 import { pathsOf } from '../../../domain/expressions/match.ts'

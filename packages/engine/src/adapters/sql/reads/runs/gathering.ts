@@ -1,5 +1,5 @@
-// Finds all runs of a list in the order of ids first, and then sorts them: for lists in another order whose filters few runs
-// match. Called by the page of a list.
+// Finds all runs of a list in the order of ids, and then sorts them: for lists in another order whose filters match few runs.
+// Called by the page of a list.
 
 import type { RunPosition, RunSort, SortDir } from '../../../../domain/view/run-order.ts'
 import { sortKey } from '../../../../domain/view/run-order.ts'
@@ -9,7 +9,7 @@ import { runView } from './run-queries.ts'
 import { RUN_SUMMARY, type Slices } from './slices.ts'
 import { SORT_COLUMN } from './walks.ts'
 
-/** Runs that are found first and then sorted, at most: of filters that always find few, and of others. */
+/** Most runs that are found first and then sorted: for filters that always find few, and for others. */
 const FEW_GATHERED_MAX = 5000
 const GATHERED_MAX = 2000
 /** Runs that one read finds. */
@@ -42,7 +42,7 @@ export class Gathering {
 
   readonly lookedTo: RunPosition | undefined = undefined
 
-  /** More runs match than are sorted: this search ends without an answer. */
+  /** Too many runs match to be sorted: this search ends without an answer. */
   get isTooMany(): boolean {
     return this.#keyed.length > (this.#order.isFew ? FEW_GATHERED_MAX : GATHERED_MAX)
   }
@@ -59,7 +59,7 @@ export class Gathering {
     return true
   }
 
-  /** A run that was erased or got another key meanwhile is left out, and the next one takes its place. */
+  /** Leaves out a run that was erased or got another key meanwhile, and puts the next one in its place. */
   async #readPage(read: (queries: Query[]) => Promise<Row[][]>): Promise<void> {
     const { sort, dir, after, limit } = this.#order
     const sign = dir === 'asc' ? 1 : -1
@@ -80,7 +80,7 @@ export class Gathering {
   }
 }
 
-/** The same text for any number of runs, so that it is prepared once. */
+/** The text is the same for any number of runs, so that it is prepared once. */
 function summaries(runs: readonly Keyed[], limit: number): Query {
   const ids = Array.from({ length: limit }, (_, i) => (runs[i] ?? (runs.at(-1) as Keyed)).id)
   return { sql: `SELECT ${RUN_SUMMARY} FROM runs WHERE id IN (${ids.map(() => '?').join(', ')})`, params: ids }
@@ -91,7 +91,7 @@ function compared(a: Keyed, b: Keyed): number {
   return byKey || comparedTexts(a.id, b.id)
 }
 
-/** In the order of both databases, which is that of the texts' bytes in UTF-8. */
+/** Compares in the order of both databases, which is the order of the texts' bytes in UTF-8. */
 function comparedTexts(a: string, b: string): number {
   if (a === b) return 0
   let at = 0
@@ -99,7 +99,7 @@ function comparedTexts(a: string, b: string): number {
   return rank(a.charCodeAt(at)) - rank(b.charCodeAt(at))
 }
 
-/** A surrogate, half of a character beyond the first plane, comes after all of that plane; the end of a text before all. */
+/** A surrogate, half of a character beyond the first plane, comes after that whole plane; the end of a text comes first. */
 function rank(unit: number): number {
   if (Number.isNaN(unit)) return -1
   return unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit

@@ -1,5 +1,5 @@
-// Queries about the limits that hold runs back, with the runs that hold and release their places, and about singletons, and what
-// their rows mean. Called by the reads.
+// Queries about the limits that hold runs back and the runs that hold and release their places, and about singletons; and the
+// meaning of their rows. Called by the reads.
 
 import { TERMINAL_STATUSES } from '@perdure/protocol'
 import { firstStartAt } from '../../../../domain/holds/throttle.ts'
@@ -19,7 +19,7 @@ import { HOLDS_SLOT, SLOT_COLUMNS } from '../../tables/runs.ts'
 import { FIRST_IN_START_QUEUE } from '../../write/statements.ts'
 import { SAME_NAMESPACE } from './run-filter.ts'
 
-/** The order of ids, in which likewise no index is read. */
+/** The order of ids, as an expression for which no index is read. */
 const BY_ID = "id || ''"
 
 const LIMITED_COLUMNS = 'id, app, workflow, status, holds, started_at, lease_owner, leased_without_slots'
@@ -57,8 +57,8 @@ export function groupQueries([, slots = [], starts = []]: readonly Row[][]): Que
 }
 
 /**
- * Rows of slots, how many of the newest ended runs had them, and when the oldest of these ended. Runs of other namespaces are
- * looked at too, and have none, as runs that never began.
+ * Rows with slots, how many of the newest ended runs had them, and when the oldest of these ended. Looks at runs of other
+ * namespaces too; like runs that never began, they count as having none.
  */
 function endsQuery(status: RunStatus, namespace: string, since: number): Query {
   const isCounted = `namespace = ? AND started_at IS NOT NULL`
@@ -83,7 +83,7 @@ export function singletonsQuery(namespace: string, query: SingletonsQuery): Quer
   }
 }
 
-/** With all three an index finds the one run. */
+/** With all three, an index finds the one run. */
 function ofSingletons({ app, workflow, key }: SingletonsQuery): { terms: string; params: Value[] } {
   if (app !== undefined && workflow !== undefined && key !== undefined)
     return { terms: ' AND app = ? AND workflow = ? AND singleton_key = ?', params: [app, workflow, key] }
@@ -96,7 +96,7 @@ export function singletonOf(row: Row): SingletonRun {
   return { id, app, workflow, singletonKey: key, createdAt, ...(startedAt === null ? {} : { startedAt }) }
 }
 
-/** The groups of the oldest waiting runs. One run more than is counted shows that there are more. */
+/** The groups of the oldest waiting runs. One run more than the bound shows that there are more. */
 function groupsQuery(kind: Kind, namespace: string, query: LimitsQuery): Query {
   const { terms, params } = withKey('waiting_for', query)
   const queue = QUEUES[kind]
@@ -116,7 +116,7 @@ function narrowed({ app, workflow }: Pick<LimitsQuery, 'app' | 'workflow'>): { t
   return { terms: given.map(([name]) => ` AND ${name} || '' = ?`).join(''), params: given.map(([, value]) => value) }
 }
 
-/** Likewise with the key, which is found in the JSON of the column: quotes within its strings are escaped. */
+/** The same with the key, which is found in the JSON of the column: quotes within its strings are escaped. */
 function withKey(column: 'holds' | 'waiting_for', query: LimitsQuery): { terms: string; params: Value[] } {
   const { terms, params } = narrowed(query)
   if (query.key === undefined) return { terms, params }

@@ -28,7 +28,7 @@ export interface PageSearch {
   readonly runs: readonly RunView[]
   /** The position up to which all runs were looked at, once a read has stopped on the way. */
   readonly lookedTo: RunPosition | undefined
-  /** Makes one small read, or a few; true when the page is complete. */
+  /** Makes one small read, or a few. Returns true when the page is complete. */
   isDone(read: Read): Promise<boolean>
 }
 
@@ -113,11 +113,14 @@ interface ValuesOptions {
   /** The value to begin with, if it is known. */
   first: string | undefined
   limit: number
-  /** Stands behind every id in the direction of the list. */
+  /** Comes after every id in the direction of the list. */
   afterAll: string
 }
 
-/** Finds the runs of one value of the key after the other, each in the order of ids: every index by id serves other orders too. */
+/**
+ * Finds the runs for one value of the key after the other, each in the order of ids: this way every index by id also serves other
+ * orders.
+ */
 class ValueByValue implements PageSearch {
   readonly #options: ValuesOptions
   readonly #found: RunView[] = []
@@ -155,14 +158,14 @@ class ValueByValue implements PageSearch {
 }
 
 /**
- * Takes turns among searches for the same page, since none is quick for every filter: along the order a page is found soon where
- * many runs match, by gathering where few match, value by value where the first values have none of them.
+ * Takes turns among searches for the same page, since none is quick for every filter. The walk along the order finds a page soon
+ * if many runs match, gathering if few match, and value by value if the first values have no matching runs.
  */
 class InTurns implements PageSearch {
   readonly #searches: PageSearch[]
-  /** The search whose turn is next; the one along the order is the first. */
+  /** The search whose turn is next; the first is the one along the order. */
   #next = 0
-  /** Reads along the order before the others begin: many pages are complete then. */
+  /** Reads along the order before the other searches begin: many pages are complete after them. */
   #ahead = READS_AHEAD
   #complete: PageSearch | undefined
 

@@ -20,7 +20,7 @@ interface Queue {
   runIds: string[]
 }
 
-/** One row with the count of runs before this one in its queue, in the order that `slot.free` and `startQueue.wake` take. */
+/** One row with the number of runs before this one in its queue, in the order that `slot.free` and `startQueue.wake` use. */
 export function heldBeforeQuery({ id, waitsForSlot, startQueue, holds }: HeldRun): Query {
   const queue = waitsForSlot === undefined ? 'start_queue' : 'waits_for_slot'
   const fairKey = holds?.fairness?.key
@@ -57,7 +57,7 @@ export function isAheadQuery(throttleId: string, { id: runId, holds }: Pick<Run,
 export class HeldBeforeEach {
   readonly places = new Map<string, HeldBefore>()
   readonly #left: Queue[]
-  /** Runs that are counted of each queue. */
+  /** Number of runs counted in each queue. */
   readonly #countMax: number
 
   constructor(runs: readonly HeldRun[]) {
@@ -65,7 +65,7 @@ export class HeldBeforeEach {
     this.#countMax = Math.min(HELD_COUNTED_MAX, Math.floor(HELD_OF_PAGE_COUNTED_MAX / Math.max(1, this.#left.length)))
   }
 
-  /** Makes one read of a bounded size; true when no queue is left. */
+  /** Makes one read of a bounded size. Returns true when no queue is left. */
   async isDone(read: (queries: Query[]) => Promise<Row[][]>): Promise<boolean> {
     const queues = this.#left.splice(0, Math.max(1, Math.floor(HELD_COUNTED_MAX / this.#countMax)))
     if (queues.length === 0) return true
@@ -74,7 +74,7 @@ export class HeldBeforeEach {
     return this.#left.length === 0
   }
 
-  /** A run that was not met is behind all that were counted, or is not in the queue any more. */
+  /** A run that was not found comes after all counted runs, or is no longer in the queue. */
   #note({ runIds }: Queue, rows: readonly Row[]): void {
     const count = this.#countMax
     const places = new Map(rows as [string, number][])
@@ -102,9 +102,9 @@ function queuesOf(runs: readonly HeldRun[]): Queue[] {
   return [...queues.values()]
 }
 
-/** Rows with id and place, from 1, of the wanted runs among the first `count` of their queue, and of the one behind these. */
+/** Rows with id and place, from 1, of the wanted runs among the first `count` of their queue, and of the run after these. */
 function placesQuery({ column, id, fairKey, runIds }: Queue, count: number): Query {
-  // Few sizes of the list, so that few statements are prepared.
+  // The list has one of few sizes, so that few statements are prepared.
   const size = 2 ** Math.ceil(Math.log2(runIds.length))
   const ids = Array.from({ length: size }, (_, i) => runIds[i] ?? (runIds[0] as string))
   return {

@@ -6,7 +6,10 @@ import type { Value } from '../../description/values.ts'
 import { OF_HANDLER, ofKind } from '../../tables/runs.ts'
 import { folded } from './text-search.ts'
 
-/** Keeps SQLite from using an index for it: its planner prefers one over a whole namespace to one that finds the few runs wanted. */
+/**
+ * Keeps SQLite from using an index for it: its planner prefers an index over a whole namespace to one that finds the few wanted
+ * runs.
+ */
 export const SAME_NAMESPACE = "namespace || '' = ?"
 
 /** Terms about the table `runs`, all of which must hold, and their parameters in order. */
@@ -45,7 +48,7 @@ export type FilterName = Exclude<keyof RunFilter, 'deep'>
 const MADE_BY_BULK = 'SELECT new_run_id FROM bulk_results WHERE bulk_id = ? AND new_run_id IS NOT NULL'
 const HAS_FORK = 'EXISTS (SELECT 1 FROM runs AS fork WHERE fork.replay_of = runs.id)'
 
-/** The term of every filter: the type demands one for each. `deep` has none, since it only widens `q`. */
+/** The term of every filter: the type demands one for each. `deep` has none, since it only extends `q`. */
 const TERMS: {
   readonly [Name in FilterName]: (value: Required<RunFilter>[Name], filter: RunFilter) => Term
 } = {
@@ -104,7 +107,7 @@ function ofStatuses(statuses: readonly RunStatus[]): Term {
   return inStatuses(matchedStatuses(statuses))
 }
 
-/** Exactly these statuses. */
+/** Matches exactly these statuses. */
 export function inStatuses(statuses: readonly RunStatus[]): Term {
   return oneOf('status', statuses)
 }
@@ -129,7 +132,7 @@ const STARTED_BY = ['event_name', 'event_id', 'replay_of', 'parent_run_id']
 /** Columns with ids of runs. */
 const RUN_IDS = ['id', 'replay_of', 'parent_run_id']
 const CONTENT = ['input', 'result', 'error', 'attributes']
-/** A long input is stored beside its row. */
+/** A long input is stored outside its row. */
 const LONG_INPUT = '(SELECT body FROM payloads WHERE payloads.id = runs.id)'
 
 function contains(needle: string, deep: boolean): Term {

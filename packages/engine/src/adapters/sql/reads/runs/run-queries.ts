@@ -1,5 +1,5 @@
-// Queries about one run and its log lines, and what their rows mean. Called by the store and its reads; the list of runs, limits,
-// and the queues of held runs have files of their own.
+// Queries about one run and its log lines, and the meaning of their rows. Called by the store and its reads. The list of runs,
+// limits, and the queues of held runs have their own files.
 
 import type { LoadedRun } from '../../../../domain/run/state.ts'
 import type { LogsQuery, RunView } from '../../../../ports/store-reads.ts'
@@ -19,15 +19,15 @@ export const STEPS_OF_RUN = `SELECT ${STEPS.select} FROM steps WHERE run_id = ? 
 export const ROOT_LOGGED = `SELECT coalesce(max(idx) + 1, 0) FROM logs WHERE run_id = ? AND scope = '@root'`
 
 /**
- * The step a run is at: the newest unsettled one, else the newest. Looks at the last hundred steps at most, so that
- * a page of runs stays cheap even if the runs are long.
+ * The step that a run is at: the newest unsettled one, else the newest. Looks at no more than the last hundred steps, so that a
+ * page of runs stays cheap even if the runs are long.
  */
 export const CURRENT_STEP = `(
   SELECT name FROM (
     SELECT name, status, idx FROM steps WHERE steps.run_id = runs.id ORDER BY idx DESC LIMIT 100) AS newest
   ORDER BY CASE WHEN status IN ${FINAL_STATUSES} THEN 1 ELSE 0 END, idx DESC LIMIT 1)`
 
-/** Everything an owner or a controller needs of a run, of any namespace; for `loadedRun`. */
+/** Everything that an owner or a controller needs of a run, in any namespace; for `loadedRun`. */
 export function loadQueries(runId: string): Query[] {
   return [
     { sql: `SELECT ${RUNS.select} FROM runs WHERE id = ?`, params: [runId] },
@@ -51,7 +51,9 @@ export function holdersQuery(namespace: string, slotId: string, limit: number): 
   }
 }
 
-/** Which of the ids callers gave to runs, and where these are stored. An erased run is among them. */
+/**
+ * Finds which of the ids were given to runs by callers, and the ids under which these runs are stored, including an erased run.
+ */
 export function storedIdsQuery(namespace: string, ids: readonly string[]): Query {
   const holes = ids.map(() => '?').join(', ')
   return {
@@ -60,7 +62,7 @@ export function storedIdsQuery(namespace: string, ids: readonly string[]): Query
   }
 }
 
-/** The stored id of each, by the rows of `storedIdsQuery`. */
+/** Returns the stored id of each, from the rows of `storedIdsQuery`. */
 export function storedIds(ids: readonly string[], rows: readonly Row[]): string[] {
   const stored = new Map(rows as [string, string][])
   return ids.map(id => stored.get(id) ?? id)

@@ -7,9 +7,9 @@ import { ofKind } from '../../tables/runs.ts'
 import { allOf, equals, filterTerms, inNamespace } from './run-filter.ts'
 
 /**
- * A query for each status, for `runCounts`. Each walks its part of the index by status, which has id and app as well.
- * The app is counted, not filtered by: a planner that took the index by app instead would read every row. Runs that follow another have an
- * index of their own, so those of handlers are what these leave.
+ * A query for each status, for `runCounts`. Each walks its part of the index by status, which has id and app as well. Runs are
+ * counted by app rather than filtered by it: a planner that took the index by app instead would read every row. Follow-on runs
+ * have their own index, so the runs of handlers are the rest.
  */
 export function countQueries(namespace: string, { app, since, kind }: RunStatsQuery): Query[] {
   const count = app === undefined ? 'count(*)' : 'count(CASE WHEN app = ? THEN 1 END)'

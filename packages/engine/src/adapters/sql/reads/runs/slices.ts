@@ -12,20 +12,20 @@ import { ATTRIBUTED, type Walk } from './walks.ts'
 /** Rows for `runView`. */
 export const RUN_SUMMARY = `${RUNS.selectWithout('input', 'result', 'eventIds', 'progress')}, ${CURRENT_STEP}`
 
-/** How many runs one read looks at, at first and at most, and what a run costs: with their rows, or in an index alone. */
+/** How many runs one read looks at, at first and at most, and the cost of a run: with their rows, or in an index alone. */
 const SCAN = { first: 200, max: 2000, cost: 20 }
 const COVERED_SCAN = { first: 1000, max: 40_000, cost: 1 }
-/** Each read along a walk looks at so many times the runs of the one before. */
+/** Each read along a walk looks at this many times the runs of the previous read. */
 const GROWTH = 6
 /** A deep search may read megabytes for each run. A read ends with the run that takes it over this many bytes. */
 const DEEP_SCAN_MAX = 200
 const DEEP_BYTES_MAX = 2 * 1024 * 1024
-/** Bytes of what a deep search reads of a run. Neither database loads the texts for it. */
+/** The bytes that a deep search reads for a run. Neither database loads the texts to count them. */
 const DEEP_BYTES = `coalesce(octet_length(input), 0) + coalesce(octet_length(result), 0)
   + coalesce(octet_length(error), 0)
   + coalesce((SELECT octet_length(body) FROM payloads WHERE payloads.id = runs.id), 0)`
 
-/** Stands behind every id. */
+/** Comes after every id. */
 export const AFTER_ALL = '~'
 
 interface SlicesOptions {
@@ -36,7 +36,7 @@ interface SlicesOptions {
   isDeep: boolean
 }
 
-/** The reads of walks of one order. Each goes on where the one before stopped. */
+/** The reads of walks in one order. Each continues where the previous one stopped. */
 export class Slices {
   readonly #walks: readonly Walk[]
   readonly #choice: WalkChoice
@@ -54,12 +54,12 @@ export class Slices {
     this.#after = after
   }
 
-  /** One row for each of the next runs, for `fit`; undefined where the next read is small anyway. */
+  /** One row for each of the next runs, for `fit`; undefined if the next read is small anyway. */
   sizesQuery(): Query | undefined {
     return this.#isDeep ? this.#walked([`${DEEP_BYTES} AS bytes`], DEEP_SCAN_MAX) : undefined
   }
 
-  /** Lets the next read look at as many runs as fit in it, and one at least. */
+  /** Makes the next read look at as many runs as fit in it, and at least one. */
   fit(sizes: readonly Row[]): void {
     let bytes = 0
     const last = sizes.findIndex(row => {
@@ -70,8 +70,8 @@ export class Slices {
   }
 
   /**
-   * Queries for the next runs: at most `limit` rows with the selection, in the order; for a walk that compares runs on its way
-   * with the place at which this read stops, if there may be more behind it.
+   * Queries for the next runs: at most `limit` rows with the selection, in the order. A walk that compares runs on its way also
+   * finds the place at which this read stops, if there may be more behind it.
    */
   queries(limit: number, selection = RUN_SUMMARY): Query[] {
     const { rest } = this.#walk
@@ -92,7 +92,7 @@ export class Slices {
     return [found(matching), this.#walked([], 1, this.#scan - 1)]
   }
 
-  /** The runs that these rows of `queries` found. The next read goes on behind all that this one looked at. */
+  /** Returns the runs in these rows of `queries`. The next read continues after everything that this one looked at. */
   found([rows = [], stops]: Row[][], limit: number): { runs: Row[]; isEnd: boolean } {
     const isPassed = this.#isPassed
     const last = rows.at(-1)
@@ -123,8 +123,8 @@ export class Slices {
   }
 
   /**
-   * Whether one query compares the runs on its way and finds its stop: along one column, in an index that has all others. Around
-   * rows, or along two columns, SQLite saves nothing by it, and PostgreSQL takes a worse plan.
+   * Whether one query compares the runs on its way and finds its stop: along one column, in an index that has all the others.
+   * With rows, or along two columns, SQLite saves nothing by it, and PostgreSQL takes a worse plan.
    */
   get #isPassed(): boolean {
     const { isCovered, rest, order } = this.#walk
@@ -170,7 +170,7 @@ export class Slices {
     return { sql, params: [...stop.params, ...lists.flatMap(({ params }) => params), limit] }
   }
 
-  /** `count` runs of the walk after the position and `skipped` others, whether they match the rest or not. */
+  /** `count` runs of the walk after the position and `skipped` others, whether or not they match the rest. */
   #walked(columns: readonly string[], count: number, skipped = 0): Query {
     const { branches, order, source, isCovered } = this.#walk
     if (source === ATTRIBUTED && !isCovered && columns.some(column => column !== 'id')) {
@@ -192,7 +192,7 @@ export class Slices {
     }
   }
 
-  /** PostgreSQL would read each list to its end and sort them all, rather than merge them. */
+  /** PostgreSQL would read each list to its end and sort them all, instead of merging them. */
   #first({ sql, params }: Query, count: number): Query {
     const limited = `SELECT * FROM (${sql} ORDER BY ${this.#order()} LIMIT ?) AS list`
     return { sql: limited, params: [...params, count] }

@@ -15,8 +15,8 @@ export function textHas(needle: string, texts: readonly (string | null)[]): bool
 }
 
 /**
- * Whether one of the JSON texts contains the needle, as it is written or as it is read: `say "hi" to Zoë` is found
- * however its quotes and letters are escaped.
+ * Whether one of the JSON texts contains the needle, in its written or its decoded form: `say "hi" to Zoë` is found however its
+ * quotes and letters are escaped.
  */
 export function jsonHas(needle: string, texts: readonly (string | null)[]): boolean {
   const wanted = fromStored(needle)
@@ -31,7 +31,7 @@ export function jsonHas(needle: string, texts: readonly (string | null)[]): bool
 const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|(.))/g
 const SHORT: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
 
-/** The text with the escapes in its strings resolved; no JSON any more. */
+/** Resolves the escapes in the text's strings; the result is no longer JSON. */
 function unescaped(json: string): string {
   return json.replace(ESCAPE, (_, code: string | undefined, char: string) =>
     code === undefined ? (SHORT[char] ?? char) : String.fromCharCode(Number.parseInt(code, 16)),

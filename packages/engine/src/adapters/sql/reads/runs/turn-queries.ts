@@ -10,11 +10,11 @@ type PoolRow = [
   ...[nextAt: number | null, taken: number, waiting: number, oldestAt: number | null, ahead: number | null],
 ]
 
-/** One more than is counted shows that there are more. */
+/** One more than the bound shows that there are more. */
 const counted = (terms: string) =>
   `(SELECT count(*) FROM (SELECT 1 FROM limit_turns AS w WHERE w.pool = pools.id AND ${TURN_WAITS}${terms} LIMIT ${TURNS_COUNTED_MAX + 1}) AS c)`
 
-/** Rows for `turnPoolOf`: those with the most waiting steps first, or the one of a step. */
+/** Rows for `turnPoolOf`: the pools with the most waiting steps first, or the pool of one step. */
 export function turnPoolsQuery(namespace: string, { now, step, limit, ...query }: TurnPoolsQuery): Query {
   const terms = Object.entries({ app: query.app, workflow: query.name, key: query.key }).filter(
     ([, value]) => value !== undefined,

@@ -24,18 +24,21 @@ export const SORT_COLUMN = {
   duration: 'duration_ms',
 } as const
 
-/** The use of an index in the order of ids. */
+/** An index as it is used in the order of ids. */
 interface IdIndex {
-  /** `few`: it finds so few runs that no other index needs to be tried. */
+  /** `few`: it finds so few runs that no other index has to be tried. */
   finds: 'few' | 'many'
-  /** The columns that it has besides its own: terms on these are checked without the rows. */
+  /** The columns that it has besides its own: terms on these are checked without reading rows. */
   covers: readonly string[]
 }
 
 const FEW: IdIndex = { finds: 'few', covers: [] }
 const NAMED = ['namespace', 'id', 'app', 'workflow', 'trigger_kind']
 
-/** The index of each filter in the order of ids, the narrowest first; null: it has none. The type demands an entry for each. */
+/**
+ * The index of each filter in the order of ids, the narrowest first; null: the filter has none. The type demands an entry for
+ * each.
+ */
 const INDEXED: { readonly [Name in FilterName]: IdIndex | null } = {
   ids: FEW,
   bulkId: FEW,
@@ -52,7 +55,7 @@ const INDEXED: { readonly [Name in FilterName]: IdIndex | null } = {
   workflow: { finds: 'many', covers: NAMED },
   workflows: { finds: 'many', covers: NAMED },
   app: { finds: 'many', covers: NAMED },
-  // Most runs have no parent: an index of them would be written with nearly every run.
+  // Most runs have no parent: nearly every run would have to be written to an index of them.
   root: null,
   // Only the runs of schedules have an index, and only on-failure runs.
   runType: null,
@@ -67,13 +70,13 @@ const INDEXED: { readonly [Name in FilterName]: IdIndex | null } = {
 }
 const NAMES = Object.keys(INDEXED) as FilterName[]
 export const FILTERS_BY_ID = NAMES.filter(name => INDEXED[name] !== null)
-/** Indexes that one value of their filter has. */
+/** Indexes for a single value of their filter. */
 const PARTIAL: { readonly [Name in FilterName]?: IdIndex } = {
   runType: { finds: 'many', covers: NAMED },
   kind: { finds: 'many', covers: [...NAMED, 'status'] },
 }
 const TIMES = ['since', 'until'] as const
-/** Stands behind every character of a name. */
+/** Sorts after every character of a name. */
 const LAST = '\u{10ffff}'
 /** A search in texts takes far longer than a comparison, so reads with it look at fewer runs. */
 const SLOW: FilterName = 'q'
@@ -83,25 +86,25 @@ export const ATTRIBUTED = `(SELECT namespace, attribute, ended, run_id AS id, ap
 
 /** A walk along one index, or along one for each status. */
 export interface Walk {
-  /** The table of attributes, where the walk is along it. */
+  /** The table of attributes, if the walk goes along it. */
   source: 'runs' | typeof ATTRIBUTED
   /** Lists of terms, each answered by an index in the walk's order; the walk merges them. */
   branches: Term[][]
   /** Terms that each run on the way must be compared with. */
   rest: Term[]
-  /** The index has all that the rest needs, so that runs are passed without their rows. */
+  /** The index has every column that the rest needs, so that runs are passed without reading their rows. */
   isCovered: boolean
   /** The columns of the order. */
   order: string[]
   dir: 'ASC' | 'DESC'
 }
 
-/** The filter of a list, with what follows from it. */
+/** The filter of a list, with everything derived from it. */
 export interface Listed {
   namespace: string
   filter: RunFilter
   dir: 'ASC' | 'DESC'
-  /** The statuses that the filter names, exactly: in a filter `running` means `waiting` too. */
+  /** The statuses that the filter names, exactly: in a filter `running` also means `waiting`. */
   statuses: readonly RunStatus[] | undefined
   /** The statuses that matching runs can have. */
   possible: readonly RunStatus[]
@@ -129,18 +132,18 @@ export function matchesNone({ possible, filter }: Listed): boolean {
 /** A filter that leads a walk: an index answers it. */
 interface Lead {
   name: FilterName
-  /** Which one of the attributes, if it is that filter. */
+  /** The attribute, if the filter is by attributes. */
   attribute?: string
 }
 
-/** The walks in the order of ids that find the runs, at least one, the narrowest first as far as the filters show it. */
+/** The walks in the order of ids that find the runs, at least one; the narrowest first, as far as the filters show it. */
 export function walksById(listed: Listed): [Walk, ...Walk[]] {
   const leads = leadsOf(listed)
   const [first, ...others] = leads.map(lead => walkById(listed, lead))
   return [first ?? walkById(listed, undefined), ...others]
 }
 
-/** The walk in key order, which checks every run that it passes. */
+/** The walk in key order, which compares every run that it passes. */
 export function walkByKey(listed: Listed, sort: keyof typeof SORT_COLUMN): Walk {
   const terms = termsOf(listed)
   // The index may have the status, but not the expression that leaves only some of them possible.
@@ -170,7 +173,7 @@ export function workflowNamesQuery(namespace: string, prefix: string, limit: num
   }
 }
 
-/** One row with the value of the order's column that comes after `last`, or the first; none at the end. */
+/** One row with the next value of the order's column after `last`, or with the first; none at the end. */
 export function nextValueQuery({ namespace, dir }: Listed, sort: 'workflow' | 'app', last: string | undefined): Query {
   const behind = last === undefined ? '' : ` AND ${sort} ${dir === 'ASC' ? '>' : '<'} ?`
   return {
@@ -179,7 +182,7 @@ export function nextValueQuery({ namespace, dir }: Listed, sort: 'workflow' | 'a
   }
 }
 
-/** Whether walks by id look at fewer runs than there are. */
+/** Whether walks by id look at fewer than all runs. */
 export function isNarrowed(listed: Listed): boolean {
   return listed.filter.since !== undefined || leadsOf(listed).length > 0
 }
@@ -189,10 +192,12 @@ export function findsFew(listed: Listed): boolean {
   return NAMES.some(name => INDEXED[name]?.finds === 'few' && listed.filter[name] !== undefined)
 }
 
-/** Runs that all have one value of the key, as those of one app sorted by app, are in the order of ids. */
+/**
+ * Whether all runs have the same value of the key, such as the runs of one app sorted by app: they are then in the order of ids.
+ */
 export function isOneValue(sort: keyof typeof SORT_COLUMN, listed: Listed): boolean {
   const { error, waitingFor } = listed.filter
-  // A fingerprint is of one app and workflow, and of failed runs; a run that waits has no duration yet.
+  // A fingerprint belongs to one app and workflow, and to failed runs; a run that waits has no duration yet.
   if (sort === 'duration') return waitingFor !== undefined
   if (error !== undefined) return true
   return sort === 'status' ? listed.possible.length === 1 : listed.filter[sort] !== undefined
@@ -202,7 +207,7 @@ function leadsOf({ filter, statuses }: Listed): Lead[] {
   const present = FILTERS_BY_ID.filter(name => (name === 'status' ? statuses : filter[name]) !== undefined)
   const few = present.find(name => INDEXED[name]?.finds === 'few')
   if (few) return [{ name: few }]
-  // Most runs have succeeded: a workflow or an app has fewer, but their indexes do not have the status, and its own has them.
+  // Most runs have succeeded; a workflow or an app has fewer runs. But their indexes lack the status, and the status's has them.
   const isWide = (name: FilterName) => name === 'status' && statuses?.includes('succeeded') === true
   const leads = [...present.filter(name => !isWide(name)), ...present.filter(isWide)].flatMap((name): Lead[] =>
     name === 'attribute' ? (filter.attribute ?? []).map(attribute => ({ name, attribute })) : [{ name }],
@@ -233,7 +238,7 @@ function walkById(listed: Listed, lead: Lead | undefined): Walk {
   }
 }
 
-/** A walk along an index that has the status is the merged walks of each. */
+/** A walk along an index with the status is the merge of one walk for each status. */
 function branchesOf(listed: Listed, lead: Lead | undefined): Term[][] {
   if (lead === undefined) return [[]]
   const { possible } = listed
@@ -252,7 +257,7 @@ function timesOf(listed: Listed): Term[] {
   return TIMES.flatMap(name => terms.get(name) ?? [])
 }
 
-/** A walk by an attribute looks only at the runs that are noted as live: the branches have the others right. */
+/** A walk by an attribute compares only runs that are noted as live: the branches select the others correctly. */
 function endedOrIn(statuses: readonly RunStatus[]): Term {
   const { sql, params } = inStatuses(statuses)
   const isIn = `EXISTS (SELECT 1 FROM runs AS now WHERE now.id = runs.id AND now.${sql})`
@@ -270,7 +275,7 @@ function restOf(listed: Listed, lead: Lead | undefined, isInIndex: boolean): [Fi
   if (lead) terms.delete(lead.name)
   const { statuses } = listed
   if (isInIndex && lead?.attribute !== undefined && statuses) terms.set('status', endedOrIn(statuses))
-  // A fingerprint is of failed runs alone, which were found possible.
+  // Only failed runs have a fingerprint, and failed runs were found possible.
   if (lead?.name === 'error') terms.delete('status')
   const others = (listed.filter.attribute ?? []).filter(attribute => attribute !== lead?.attribute)
   if (lead?.name === 'attribute' && others.length > 0) terms.set('attribute', havingAll(others))

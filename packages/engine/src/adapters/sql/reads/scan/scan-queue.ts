@@ -1,6 +1,6 @@
-// Scans: reads that may look at many rows or answer large ones (searches, counts, pages with payloads). They run on readers
-// of their own, cut into slices. Each slice waits for its turn here: namespaces take turns, and a namespace has one slice
-// under way at a time. Owned by the store, used by its reads.
+// Scans: reads that may look at many rows or return large ones (searches, counts, pages with payloads). They run on their own
+// readers, cut into slices. Each slice waits for its turn here: namespaces take turns, and a namespace has one slice under way at
+// a time. Owned by the store, used by its reads.
 
 import { FairQueue } from '../../../../base/fair-queue.ts'
 import { EngineError } from '../../../../domain/model/errors.ts'
@@ -10,7 +10,7 @@ import type { Query, Row } from '../../description/values.ts'
 export const NAMESPACE_SCANS_MAX = 100
 export const SCANS_MAX = 1000
 
-/** The rows of each query, all of them seen at one moment. Ends early, if it can, when the signal is aborted. */
+/** The rows of each query, all seen at one moment. Ends early, if it can, when the signal is aborted. */
 export type ScanRows = (queries: Query[], signal: AbortSignal | undefined) => Promise<Row[][]>
 
 interface Scan {
@@ -34,15 +34,15 @@ export class ScanQueue {
   /** Slices that have begun since the store was opened. */
   #begun = 0
 
-  /** `atOnce` is how many slices, each of another namespace, `read` carries out side by side. */
+  /** `atOnce` is how many slices, each of another namespace, `read` carries out at the same time. */
   constructor(read: ScanRows, atOnce: number) {
     this.#read = read
     this.#atOnce = atOnce
   }
 
   /**
-   * Carries out a scan, whose every call of `read` is a slice. Rejects with `overloaded` when too many scans wait already, or
-   * when the signal is aborted after other scans had more slices than this one; else with the reason of the signal.
+   * Carries out a scan; each of its calls of `read` is a slice. Rejects with `overloaded` if too many scans already wait, or if
+   * the signal is aborted after other scans had more slices than this one; otherwise with the signal's reason.
    */
   run<T>(
     { namespace, signal }: { namespace: string; signal: AbortSignal | undefined },
@@ -110,8 +110,8 @@ export class ScanQueue {
 }
 
 /**
- * The scan whose slice is next, if it waits for one. A scan that has just arrived gets its first slice before the others go on, so
- * that a short one does not wait for a long one. Then the oldest goes on until it ends.
+ * The scan whose slice is next, if it waits for one. A new scan gets its first slice before the others continue, so that a short
+ * scan does not wait for a long one. After that, the oldest scan continues until it ends.
  */
 function nextScan(scans: readonly Scan[]): Scan | undefined {
   const arrived = scans.find(({ begun, next }) => begun === 0 && next)

@@ -15,7 +15,7 @@ import type { ReadRows } from '../sql-reads.ts'
 
 const OF_RUN = `SELECT ${STREAMS.select} FROM streams WHERE run_id = ?`
 const STATUS = 'SELECT status, continued_as FROM runs WHERE id = ? AND namespace = ?'
-/** The row that has the message, or the first one behind it, and those that follow. */
+/** The row that has the message, or the first one after it, and the rows that follow. */
 const PAGE = `SELECT ${STREAM_ROWS.select} FROM stream_rows WHERE run_id = ? AND name = ? AND n >= coalesce(
     (SELECT max(n) FROM stream_rows WHERE run_id = ? AND name = ? AND n <= ?), 0) ORDER BY n LIMIT ${STREAM_PAGE_ROWS}`
 const ROLLBACKS = `SELECT ${STREAM_ROWS.select} FROM stream_rows
