@@ -1,18 +1,22 @@
-// The connections to Redis: the wire's two and the limiter's. A network may drop a connection without a word to either side, and
-// then commands would wait on it for ever. One rule replaces it: an answer that does not come in time closes the connection.
+// The connections to Redis: two of the wire and one of the limiter. A network may drop a connection without telling either side,
+// and then commands would wait on it for ever. One rule prevents that: if an answer does not arrive in time, the connection is
+// closed and replaced.
 
 import { randomUUID } from 'node:crypto'
 import { type Command, Redis } from 'ioredis'
 
-/** Longest time to connect, and of a command: an event may wait for the answer. */
+/** Longest time to connect, and longest time of a command: an event may wait for the answer. */
 const REDIS_TIMEOUT_MS = 2000
-/** From one check of a connection to the next. An answer to the last check must have come by then. */
+/** Interval of the checks of a connection. The answer to the last check must have arrived by the next. */
 const CHECK_EVERY_MS = 2000
 const RETRY_MS_MAX = 2000
 
 export interface RedisConnectionOptions {
   url: string
-  /** Whether it receives messages: it sends nothing but its subscriptions, which wait for the connection as long as it takes. */
+  /**
+   * Whether the connection receives messages: it sends only its subscriptions, which wait for the connection however long it
+   * takes.
+   */
   subscribes?: boolean
 }
 
@@ -31,9 +35,9 @@ export class RedisConnection extends Redis {
     this.on('end', () => clearInterval(this.#checks))
   }
 
-  /** Sends a command. One that runs into its deadline closes the connection it was sent on. */
+  /** Sends a command. A command that misses its deadline closes the connection it was sent on. */
   override sendCommand(command: Command, stream?: Parameters<Redis['sendCommand']>[1]): unknown {
-    // The client sends what has no answer again on a new connection, also what has failed meanwhile.
+    // The client sends unanswered commands again on a new connection, even those that have failed meanwhile.
     if (this.status === 'ready' && !this.#sent.has(command)) {
       this.#sent.add(command)
       const sentOn = this.stream
@@ -44,7 +48,7 @@ export class RedisConnection extends Redis {
     return super.sendCommand(command, stream)
   }
 
-  /** Checks both directions: also a subscriber, which sends nothing by itself, and a connection whose answers went missing. */
+  /** Checks both directions: a subscriber sends nothing by itself, and a connection may have lost its answers. */
   #check(): void {
     const { stream, status } = this
     const last = this.#awaited
@@ -59,20 +63,20 @@ export class RedisConnection extends Redis {
     this.#awaited = awaited
     const token = randomUUID()
     const answered = (answer: unknown) => {
-      // A lost answer moves all later ones to the commands before theirs.
+      // After a lost answer, every later answer would go to the command before its own.
       if (![answer].flat().includes(token)) this.#replace(stream)
       if (this.#awaited === awaited) this.#awaited = undefined
     }
     this.ping(token).then(answered, () => {})
   }
 
-  /** Closes the connection at once: the client opens another one. Does nothing for one that was replaced. */
+  /** Closes the connection at once; the client opens another one. Does nothing for a connection that was already replaced. */
   #replace(stream: object): void {
     if (stream === this.stream) this.stream.destroy(new Error('Redis does not answer: the connection is replaced'))
   }
 }
 
-/** How long a lost connection waits before the try with this number. */
+/** How long to wait, after a lost connection, before the try with this number. */
 function redisRetryMs(tries: number): number {
   return Math.min(RETRY_MS_MAX, 50 * 2 ** Math.min(tries, 6))
 }

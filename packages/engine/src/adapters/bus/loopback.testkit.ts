@@ -1,5 +1,5 @@
-// A network between engines of one process, for tests: the real bus on a wire that can be cut, and that drops, repeats,
-// delays and so reorders messages by a seed.
+// A network between engines of one process, for tests: the real bus on a wire that can be cut, and that drops, repeats, delays
+// and thereby reorders messages by a seed.
 
 import type { Clock } from '../../ports/clock.ts'
 import { seededRandom } from '../clock/seeded-random.ts'
@@ -40,7 +40,7 @@ export class LoopbackNetwork {
     this.#random = () => random.next()
   }
 
-  /** The bus of an engine of that name. */
+  /** Opens the bus of an engine with that name. */
   async open(self: string): Promise<WireBus> {
     const wire: Wire = {
       listen: async (name, onMessage, onReconnect) => {
@@ -66,19 +66,19 @@ export class LoopbackNetwork {
     if (this.#cut.delete(name)) this.#listeners.get(name)?.onReconnect()
   }
 
-  /** The engine's process stands still: messages to it wait. */
+  /** Stops the engine's process: messages to it wait. */
   freeze(name: string): void {
     this.#frozen.set(name, [])
   }
 
-  /** The engine goes on, and receives all messages that waited for it. */
+  /** Lets the engine continue; it receives all messages that waited for it. */
   unfreeze(name: string): void {
     const messages = this.#frozen.get(name) ?? []
     this.#frozen.delete(name)
     for (const message of messages) this.#listeners.get(name)?.onMessage(message)
   }
 
-  /** How many messages of the topic were sent. */
+  /** Counts the sent messages of the topic. */
   count(topic: string): number {
     return this.sent.filter(({ message }) => message.split(' ', 2)[1] === topic).length
   }

@@ -1,6 +1,6 @@
-// The wire over PostgreSQL, for engines that share a database and have no Redis. LISTEN has a connection of its own. NOTIFY
-// never runs inside a transaction that holds locks, since its commit takes a lock of the whole server. A message too
-// long for a notification waits in a table, and the notification refers to its row. Opened by backends.
+// The wire over PostgreSQL, for engines that share a database and have no Redis. LISTEN has its own connection. NOTIFY never runs
+// inside a transaction that holds locks, since its commit takes a lock on the whole server. A message too long for a notification
+// waits in a table, and the notification refers to its row. Opened by backends.
 
 import { createHash } from 'node:crypto'
 import type { Socket } from 'node:net'
@@ -13,13 +13,13 @@ const RECONNECT_MS = 500
 const ANSWER_MS_MAX = 8000
 /** A listening connection may die unnoticed, so a statement checks it from time to time: a dead one is replaced within 10 s. */
 const PROBE = { everyMs: 4000, answerMsMax: 5000 }
-/** Every so many probes delete what was not fetched. */
+/** Number of probes after which messages that nobody fetched are deleted. */
 const DELETING_PROBES = 3
-/** PostgreSQL's limit of a notification is 7,999 bytes. */
+/** PostgreSQL's limit for a notification is 7,999 bytes. */
 const NOTIFICATION_BYTES_MAX = 7800
 /** Most messages of one statement. */
 const BATCH_MAX = 500
-/** A long message that was not fetched by then is deleted. */
+/** A long message that was not fetched within this time is deleted. */
 const DELETE_AFTER = '5 minutes'
 /** A notification that refers to a long message: this mark, then the row's id. */
 const REFERENCE_MARK = '@'
@@ -58,7 +58,7 @@ export class PostgresWire implements Wire {
   #closed = false
   #outgoing: OutgoingMessage[] = []
   #isSending = false
-  /** The last received message: the next is handled after it, also when a long one must be fetched first. */
+  /** The last received message. The next is handled after it, even when a long message must be fetched first. */
   #received: Promise<void> = Promise.resolve()
   #lastStatement: Promise<unknown> = Promise.resolve()
 
@@ -94,7 +94,7 @@ export class PostgresWire implements Wire {
     return `perdure_${digest.digest('hex').slice(0, 40)}`
   }
 
-  /** Messages that come while a statement runs are sent together by the next. */
+  /** Messages that arrive while a statement runs are sent together by the next one. */
   async #sendAll(): Promise<void> {
     this.#isSending = true
     while (this.#outgoing.length > 0) {
@@ -123,7 +123,7 @@ export class PostgresWire implements Wire {
     if (row) this.#onMessage(row[0] as string)
   }
 
-  /** Runs `work` after the statements before it: a connection takes one at a time. */
+  /** Runs `work` after the statements before it: a connection takes one statement at a time. */
   #runAlone<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#lastStatement.then(work)
     this.#lastStatement = done.catch(() => {})
@@ -161,7 +161,7 @@ export class PostgresWire implements Wire {
     if (this.#closed || (this.#client !== undefined && this.#client !== client)) return
     this.#options.onError(error)
     this.#client = undefined
-    // Ends what waits on a dead connection at once. A message to the server would wait too.
+    // Ends at once everything that waits on a dead connection. A message to the server would wait too.
     if (client) (client as Client & { connection: { stream: Socket } }).connection.stream.destroy()
     this.#schedule(RECONNECT_MS, () => this.#connect())
   }

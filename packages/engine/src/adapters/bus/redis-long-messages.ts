@@ -1,14 +1,14 @@
-// Messages too long for a Redis channel, which cuts a subscriber off when 32 MiB wait for it. A long message waits in a
-// list, in parts; its receiver gets a reference to the list. Used by redis-wire.ts.
+// Messages too long for a Redis channel, which disconnects a subscriber when 32 MiB wait for it. A long message waits in a list,
+// in parts; its receiver gets a reference to the list. Used by redis-wire.ts.
 
 import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
 
 /** Longer messages are not published. */
 const PUBLISHED_LENGTH_MAX = 2 * 1024 * 1024
-/** Small enough that each part is sent within the command timeout, also over a slow connection. */
+/** Small enough to be sent within the command timeout even over a slow connection. */
 const PART_BYTES = 1024 * 1024
-/** A message that was not fetched by then is dropped. */
+/** A message that was not fetched within this time is dropped. */
 const EXPIRE_AFTER_S = 60
 
 const REFERENCE_MARK = '@'

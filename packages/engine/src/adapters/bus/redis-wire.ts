@@ -1,4 +1,4 @@
-// The wire over Redis channels: one for all engines, one for each. Opened by backends.
+// The wire over Redis channels: one for all engines, and one for each. Opened by backends.
 
 import { RedisConnection } from '../redis-connection.ts'
 import { fetchLong, isLong, isReference, storeLong } from './redis-long-messages.ts'
@@ -11,7 +11,7 @@ export interface RedisWireOptions {
   url: string
   /** Several clusters may share a Redis. */
   channel: string
-  /** Called when a connection that was open fails. One that cannot be opened makes `listen` reject instead. */
+  /** Called when an open connection fails. If a connection cannot be opened, `listen` rejects instead. */
   onError(error: Error): void
 }
 
@@ -68,7 +68,7 @@ export class RedisWire implements Wire {
     return this.#publisher.publish(channel, text).catch(() => {})
   }
 
-  /** Keeps the order of messages: those behind a long one wait until it is fetched. */
+  /** Keeps the order of messages: messages after a long one wait until it is fetched. */
   #receive(text: string, onMessage: (message: string) => void): void {
     if (!this.#receiving && !isReference(text)) {
       onMessage(text)

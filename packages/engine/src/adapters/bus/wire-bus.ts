@@ -1,5 +1,5 @@
-// The bus of engines that share a wire: adds the sender and the topic to each message, and bounds how much may wait to
-// be sent. Opened by backends.
+// The bus of engines that share a wire: adds the sender and the topic to each message, and bounds the messages that wait to be
+// sent. Opened by backends.
 
 import type { Bus } from '../../ports/bus.ts'
 import type { Wire } from './wire.ts'
@@ -22,7 +22,7 @@ export class WireBus implements Bus {
     if (wire.ping) this.ping = () => wire.ping?.() ?? Promise.resolve()
   }
 
-  /** Resolves when the bus receives from the others. `self` names this engine. */
+  /** Resolves when the bus receives messages from the others. `self` names this engine. */
   static async open({ wire, self }: { wire: Wire; self: string }): Promise<WireBus> {
     const bus = new WireBus(wire, self)
     await wire.listen(

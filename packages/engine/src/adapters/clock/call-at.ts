@@ -1,5 +1,5 @@
-// A timer at a time of a clock that may be set while the timer runs. Used by the clocks that have a time of their own above
-// this machine's.
+// A timer at a time of a clock that may be set while the timer runs. Used by the clocks that derive their own time from this
+// machine's.
 
 import type { Clock } from '../../ports/clock.ts'
 

@@ -6,16 +6,16 @@ import { callAt } from './call-at.ts'
 
 /** A machine's monotonic clock drifts from the server's by about a millisecond per minute. */
 const MEASURE_EVERY_MS = 30_000
-/** Requests per measurement. The one with the quickest answer counts; on a busy machine it is by far the most exact. */
+/** Requests per measurement. The quickest answer counts; on a busy machine it is by far the most exact. */
 const SAMPLES = 5
 /** How often this machine's clocks are compared. */
 const CHECK_EVERY_MS = 1000
 /**
- * The local clocks moved apart by this much: the wall clock was set, or the machine slept, during which a monotonic clock may
- * stand still. A sleep calls for another measurement; which of the two it was cannot be seen from here.
+ * If the local clocks moved apart by this much, the wall clock was set, or the machine slept, when a monotonic clock may stand
+ * still. After a sleep another measurement is needed; from here the two cases look the same.
  */
 const DIVERGED_MS = 250
-/** A check that comes this late: the process was frozen. */
+/** If a check comes this late, the process was frozen. */
 const LATE_MS = 2000
 
 export interface ServerClockOptions {
@@ -78,7 +78,7 @@ export class ServerClock implements Clock {
     if (this.#hasDiverged() || isDue) this.#remeasure()
   }
 
-  /** Whether the local clocks no longer agree, or stood still; they are compared with this moment from now on. */
+  /** Whether the local clocks no longer agree, or stood still. The next comparison starts at this moment. */
   #hasDiverged(): boolean {
     const { local } = this.#options
     const elapsed = local.elapsed()
@@ -90,7 +90,7 @@ export class ServerClock implements Clock {
     return hasDiverged || isLate
   }
 
-  /** One measurement at a time. A failed one is repeated with the next: the last result still counts. */
+  /** Makes one measurement at a time. A failed one is repeated at the next time; until then the last result counts. */
   #remeasure(): void {
     this.#measuring ??= this.#measure()
       .catch(this.#options.onError)

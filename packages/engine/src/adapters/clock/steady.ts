@@ -7,17 +7,17 @@ import { callAt } from './call-at.ts'
 
 /** How often an idle engine compares the clocks; every reading of the time does so too. */
 const CHECK_EVERY_MS = 5000
-/** A wall clock that is corrected by less is followed at once: nobody sets it by so little, and no timer is that exact. */
+/** The clock follows a smaller correction of the wall clock at once: nobody sets it by so little, and no timer is that exact. */
 const CORRECTION_MS_MAX = 1000
 
 export interface SteadyClockOptions {
   /** This machine's clock. */
   local: Clock
-  /** How long the machine has slept in all, while its monotonic clock stood still. */
+  /** How long the machine has slept in total, while its monotonic clock stood still. */
   sleptMs(): number
-  /** Moves all stored times by so many ms, before this clock does. A rejection is repeated at the next check. */
+  /** Moves all stored times by this many ms, before this clock moves. A rejection is repeated at the next check. */
   moveTimes(by: number): Promise<void>
-  /** The clock has moved by so much: timers may be due sooner than their waiters know. */
+  /** Called when the clock has moved by this much: timers may be due sooner than their waiters know. */
   onMoved(by: number): void
   onError(error: unknown): void
 }
@@ -67,7 +67,7 @@ export class SteadyClock implements Clock {
     this.#isMoving = true
   }
 
-  /** The wall clock is ahead of this one by so much, or behind it. */
+  /** Called when the wall clock is ahead of this one by this much, or behind it. */
   #follow(by: number): void {
     if (this.#isMoving || this.#hasFailed) return
     if (Math.abs(by) <= CORRECTION_MS_MAX) {
@@ -76,7 +76,7 @@ export class SteadyClock implements Clock {
     }
     const { sleptMs, onMoved } = this.#options
     const slept = sleptMs()
-    // A machine that slept has lost the time as everybody else has: what fell due meanwhile is due.
+    // A machine that slept lost the time like everybody else: everything that fell due meanwhile is due.
     if (Math.abs(by - (slept - this.#sleptMs)) <= CORRECTION_MS_MAX) {
       this.#sleptMs = slept
       this.#origin += by

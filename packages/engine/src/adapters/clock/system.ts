@@ -20,7 +20,7 @@ export const systemClock: Clock = {
   after: (ms, fn) => callAt(elapsed, elapsed() + ms, fn),
 }
 
-/** How long the machine has slept since this process began, where its monotonic clock stands still meanwhile. */
+/** How long the machine has slept since this process began, if its monotonic clock stands still meanwhile. */
 export function systemSleptMs(): number {
   return uptime() * 1000 - STARTED_UPTIME_MS - (performance.now() - STARTED_AT)
 }

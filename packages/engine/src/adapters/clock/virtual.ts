@@ -6,14 +6,14 @@ import type { Clock } from '../../ports/clock.ts'
 export interface VirtualClockOptions {
   /** The first time, epoch ms. */
   start?: number
-  /** Resolves when the work that a timer started is over; the next timer fires then. */
+  /** Resolves when the work started by a timer is over; then the next timer fires. */
   settle?: () => Promise<void>
 }
 
 interface Timer {
   /** When it is due by the monotonic clock. */
   due: number
-  /** The wall time that it was asked for by; absent: it goes by the monotonic clock alone. */
+  /** The wall time for which it was set; absent: only the monotonic clock counts. */
   wall?: number
   fn: () => void
 }
@@ -70,7 +70,9 @@ export class VirtualClock implements Clock {
     return this.#timers.length
   }
 
-  /** The wall time at which the next timer is due, if there is one. A time that has passed means at the next advance. */
+  /**
+   * The wall time at which the next timer is due, if there is one. If that time has passed, the timer fires at the next advance.
+   */
   nextTimer(): number | undefined {
     const next = this.#timers[0]
     return next && next.due + this.#origin
@@ -82,8 +84,8 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * Moves both clocks forward until the wall clock shows `time`, and stops at every timer before it, including timers that are
-   * set on the way. If the wall clock is set on the way, they move as far as they would have without.
+   * Moves both clocks forward until the wall clock shows `time`, and stops at every timer before it, including timers set on the
+   * way. If the wall clock is set on the way, the clocks still move only as far as they would have without it.
    */
   async advanceTo(time: number): Promise<void> {
     const end = time - this.#origin
@@ -107,7 +109,7 @@ export class VirtualClock implements Clock {
     }
   }
 
-  /** Moves both clocks at once, as after a machine's sleep: timers that are due by then fire late, and once. */
+  /** Moves both clocks at once, as after a machine's sleep: timers due by then fire late, and once. */
   leapTo(time: number): void {
     const end = time - this.#origin
     invariant(Number.isFinite(end) && end >= this.#elapsed, 'virtual time only runs forward')
@@ -119,7 +121,7 @@ export class VirtualClock implements Clock {
     }
   }
 
-  /** Behind all timers that are not later, so that equals fire in the order of their insertion. */
+  /** Inserts the timer after all timers that are not later, so that equal ones fire in the order of their insertion. */
   #insert(timer: Timer): () => void {
     let low = 0
     let high = this.#timers.length

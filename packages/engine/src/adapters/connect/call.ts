@@ -1,5 +1,5 @@
-// One invoke of a Connect runner, from the request to its one reply. The call is on a socket, or waits for its runner to
-// come back; runner.ts moves it between them.
+// One invoke of a Connect runner, from the request to its one reply. The call is on a socket, or waits for its runner to return;
+// runner.ts moves it between them.
 
 import { RESPONSE_BYTES_MAX } from '@perdure/protocol'
 import type { TransientMap } from '../../base/transient-map.ts'
@@ -11,12 +11,12 @@ import { missedDeadline, startDeadline } from '../transport/deadline.ts'
 /** Bounds of what one invoke may have waiting: a runner usually sends the next checkpoint after the ack of the last. */
 const WAITING_CHECKPOINTS_MAX = 1000
 const WAITING_CHECKPOINTS_LENGTH_MAX = 16 * 1024 * 1024
-/** Appends of one invoke that wait: a runner has 256 KiB without an acknowledgement. */
+/** Most appends of one invoke that wait: a runner sends 256 KiB without an acknowledgement. */
 const WAITING_APPENDS_MAX = 4096
 
 /** The owner of a call: a registered socket, or a lost one, on which nothing can be sent. */
 export interface CallOwner {
-  /** By their ids. */
+  /** The calls by their ids. */
   readonly calls: TransientMap<string, Call>
   readonly socket?: RunnerSocket
   /** Looks after the socket while it has calls. */
@@ -42,12 +42,12 @@ export class Call {
   #isOver = false
   #isCancelled = false
   #result: InvokeReply | undefined
-  /** Checkpoints are stored one at a time, in the order they came; these wait. */
+  /** The checkpoints that wait: they are stored one at a time, in the order of their arrival. */
   #checkpoints: string[] | undefined
   readonly #memory: MessageMemory | undefined
   #checkpointsLength = 0
   #isStoring = false
-  /** Appends to streams that are being stored. They are stored beside each other, in the order they came. */
+  /** Number of appends to streams that are being stored. They are stored concurrently, in the order of their arrival. */
   #appending = 0
 
   constructor({ id, call, memory, onReply }: CallOptions) {
@@ -65,7 +65,7 @@ export class Call {
     return this.#call.url
   }
 
-  /** The caller aborted. */
+  /** Called when the caller aborts. */
   handleEvent(): void {
     this.#stop({ kind: 'aborted' })
   }
@@ -85,13 +85,13 @@ export class Call {
     owner.socket.send('invoke', this.id, this.#payload())
   }
 
-  /** The result came. It becomes the reply once every checkpoint before it is stored. */
+  /** Takes the result. It becomes the reply once every checkpoint before it is stored. */
   answer(status: number, body: string): void {
     this.#result ??= isLonger(body, RESPONSE_BYTES_MAX) ? { kind: 'tooLarge' } : this.#answered(status, body)
     this.#endIfStored()
   }
 
-  /** Ends the call if its result has come, and nothing that came before is being stored. */
+  /** Ends the call if its result has arrived, and nothing that came before it is still being stored. */
   #endIfStored(): void {
     if (this.#result && !this.#isStoring && this.#appending === 0) this.#end(this.#result)
   }
@@ -101,7 +101,7 @@ export class Call {
     return { kind: 'answered', status, body, release: this.#memory.take(body.length) }
   }
 
-  /** The runner reports finished steps. */
+  /** Takes finished steps that the runner reports. */
   checkpoint(payload: string): void {
     if (!this.#call.onCheckpoint) this.fail('a checkpoint was received for an invoke that accepts none')
     else if (isLonger(payload, RESPONSE_BYTES_MAX)) this.#stop({ kind: 'tooLarge' })
@@ -109,7 +109,7 @@ export class Call {
     else if (!this.#isStoring) void this.#storeCheckpoints()
   }
 
-  /** False when too much waits already. */
+  /** Returns false when too many already wait. */
   #addCheckpoint(payload: string): boolean {
     this.#timer.refresh()
     this.#checkpoints ??= []
@@ -132,7 +132,7 @@ export class Call {
         release?.()
       }
       if (this.#isOver) return
-      // The invoke is obsolete: nothing of it is stored any more.
+      // The invoke is obsolete: nothing more of it is stored.
       if (ack === undefined) return this.#stop({ kind: 'aborted' })
       this.#timer.refresh()
       this.#owner?.socket?.send('checkpoint.ack', this.id, ack)
@@ -141,7 +141,7 @@ export class Call {
     this.#endIfStored()
   }
 
-  /** A step appends to a stream. */
+  /** Takes an append of a step to a stream. */
   append(payload: string): void {
     if (!this.#call.onCheckpoint) this.fail('an append to a stream was received for an invoke that accepts none')
     else if (isLonger(payload, RESPONSE_BYTES_MAX)) this.#stop({ kind: 'tooLarge' })
@@ -151,7 +151,7 @@ export class Call {
 
   async #storeAppend(payload: string): Promise<void> {
     this.#timer.refresh()
-    // It has begun to report.
+    // The runner has begun to report.
     this.#checkpoints ??= []
     this.#appending++
     const release = payload.length > SMALL_MESSAGE_BYTES_MAX ? this.#memory?.take(payload.length) : undefined
@@ -176,7 +176,10 @@ export class Call {
     this.#stop(broken(message))
   }
 
-  /** The runner does not answer: another one takes the call, if there is one and this one has not begun to report. */
+  /**
+   * Ends a call that the runner does not answer, so that another runner takes it, if there is one and this one has not begun to
+   * report.
+   */
   passOver(message: string): void {
     if (this.#checkpoints === undefined && this.#call.mayMove?.())
       this.#stop({ kind: 'refused', message, isSilent: true })
@@ -187,14 +190,14 @@ export class Call {
     this.#end({ ...broken(reason), isLost: true })
   }
 
-  /** The deadline passed. */
+  /** Called when the deadline has passed. */
   expire(): void {
     const silence = this.#owner?.socket?.silence
     const missed = missedDeadline(this.#call.timeoutMs)
     this.fail(silence === undefined ? missed : `${missed}; ${silence}`)
   }
 
-  /** Sends `invoke.cancel`, once: the answer is not needed any more, or soon. */
+  /** Sends `invoke.cancel`, once: the answer is no longer needed, or soon will not be. */
   #sendCancel(): void {
     if (this.#isOver || this.#isCancelled) return
     this.#isCancelled = true
@@ -219,7 +222,7 @@ export class Call {
     this.#onReply(reply)
   }
 
-  /** The invoke request with the deadline spliced into its text, which is never parsed. */
+  /** The invoke request with the deadline inserted into its text, which is never parsed. */
   #payload(): string {
     const { body, timeoutMs } = this.#call
     const deadlineMs = Math.min(Math.max(1, Math.ceil(timeoutMs)), Number.MAX_SAFE_INTEGER)
@@ -231,7 +234,7 @@ function broken(message: string): InvokeReply & { kind: 'broken' } {
   return { kind: 'broken', message }
 }
 
-/** Whether the text has more bytes than the bound; a text with few characters is not counted. */
+/** Whether the text has more bytes than the bound; the bytes of a text with few characters are not counted. */
 function isLonger(text: string, bytesMax: number): boolean {
   return text.length * 3 > bytesMax && Buffer.byteLength(text) > bytesMax
 }

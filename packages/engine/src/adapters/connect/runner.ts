@@ -1,5 +1,5 @@
-// One Connect runner: its sockets, the room on them, and the calls whose socket was lost and which wait for the runner to
-// come back. transport.ts keeps one per URL.
+// One Connect runner: its sockets, the room on them, and the calls whose socket was lost and which wait for the runner to return.
+// transport.ts keeps one per URL.
 
 import { CLOSE_CODES } from '@perdure/protocol'
 import { TransientMap } from '../../base/transient-map.ts'
@@ -33,11 +33,11 @@ export interface ConnectedRunnerOptions {
   graceMs: number
   /** The pending call of this runner with the id. */
   find(id: string): Call | undefined
-  /** Whether the id may be that of another engine's call. */
+  /** Whether the id may belong to another engine's call. */
   isForeign(id: string): boolean
-  /** The last socket is gone. */
+  /** Called when the last socket is gone. */
   onDisconnected(): void
-  /** Neither sockets nor calls are left. */
+  /** Called when neither sockets nor calls are left. */
   onEmpty(): void
 }
 
@@ -45,7 +45,7 @@ export class ConnectedRunner {
   readonly sockets: RegisteredSocket[] = []
   readonly #options: ConnectedRunnerOptions
   readonly #lost = new Set<LostSocket>()
-  /** Most calls on all sockets: the newest registration decides, whichever socket it came on. */
+  /** Most calls on all sockets: the newest registration decides, on whichever socket it arrived. */
   #maxConcurrency = Number.POSITIVE_INFINITY
   /** Where the search for a socket begins, so that equal ones take turns. */
   #nextSocket = 0
@@ -89,7 +89,7 @@ export class ConnectedRunner {
     }
     if (underWay) this.reclaim(opened, underWay)
     else if (earlier) {
-      // The replacement states nothing of its calls: it inherits those of its instance.
+      // The replacement does not name its calls: it inherits the calls of its instance.
       for (const lost of [...this.#lost])
         if (lost.instance === instance) this.#settle(lost, call => call.moveTo(opened))
     }
@@ -107,20 +107,20 @@ export class ConnectedRunner {
       const call = this.#options.find(id)
       if (call) call.moveTo(claimant)
       else if (!isForeign(id)) socket.send('invoke.cancel', id)
-      // Another engine has the call, and waits for its result until the grace is over.
+      // Another engine has the call, and waits for its result until the grace period is over.
       else clock.after(graceMs, () => socket.send('invoke.cancel', id))
     }
     for (const lost of [...this.#lost]) {
       const instances = [lost.instance, claimant.instance]
       // Sockets that name no instance may belong to any.
       const isOther = instances.includes(undefined)
-      // The same process is alive: it did not lose the call by its end.
+      // The same process is alive, so it did not lose the call by exiting.
       if (isOther) this.#settle(lost, call => call.breakOff(WITHOUT_IT))
       else if (instances[0] === instances[1]) this.#settle(lost, call => call.fail(WITHOUT_IT))
     }
   }
 
-  /** Removes a socket that is gone. Its calls wait for the runner to come back, if it can. */
+  /** Removes a socket that is gone. Its calls wait for the runner to return, if it can. */
   lose(socket: RegisteredSocket): void {
     const index = this.sockets.indexOf(socket)
     if (index < 0) return
@@ -153,7 +153,7 @@ export class ConnectedRunner {
     if (this.sockets.length === 0 && this.#lost.size === 0) this.#options.onEmpty()
   }
 
-  /** The writable socket with the fewest calls, in turn among equals; undefined when there is no room. */
+  /** The writable socket with the fewest calls, taking turns among equals; undefined when there is no room. */
   pick(): RegisteredSocket | undefined {
     const { sockets } = this
     let best: RegisteredSocket | undefined

@@ -18,7 +18,7 @@ import { ENGINE_CLOSING, PendingCalls } from '../transport/pending-calls.ts'
 import { Call } from './call.ts'
 import { ConnectedRunner, type RegisteredSocket } from './runner.ts'
 
-/** A result that came on a socket of the runner at `url`, for a call that is not pending on this engine. */
+/** A result that arrived on a socket of the runner at `url`, for a call that is not pending on this engine. */
 export interface ForeignResult {
   url: string
   id: string
@@ -28,7 +28,7 @@ export interface ForeignResult {
 
 export interface ConnectTransportOptions {
   clock: Clock
-  /** Bounds large answers and checkpoints. Without it they have no bound. */
+  /** Bounds large answers and checkpoints. Without it they are unbounded. */
   memory?: MessageMemory
   /** How long the calls of a lost socket wait for their runner. */
   lostGraceMs?: number
@@ -56,7 +56,7 @@ export class ConnectTransport implements Transport, Connections, Presence {
   /** By URL: the runners with a socket, or with calls that wait for one. */
   readonly #runners = new Map<string, ConnectedRunner>()
   readonly #pending = new PendingCalls<string, Call>()
-  /** Unique per process: a result may still come after a restart. */
+  /** Unique per process: a result may still arrive after a restart. */
   readonly #idPrefix = `inv_${randomBytes(6).toString('hex')}`
   #idCount = 0
 
@@ -145,7 +145,10 @@ export class ConnectTransport implements Transport, Connections, Presence {
     this.#options.onBeat?.(namespace, beat)
   }
 
-  /** The same for the sockets of this engine alone. It counts while an invoke is under way: a process that hangs is let go. */
+  /**
+   * The same, only for the sockets of this engine. The heartbeat counts only while an invoke is under way: otherwise a process
+   * that hangs is let go.
+   */
   beatHere(namespace: string, { instances, step }: Beat): void {
     for (const [url, { sockets }] of this.#runners) {
       if (connectUrlOwner(url)?.namespace !== namespace) continue
@@ -187,7 +190,7 @@ export class ConnectTransport implements Transport, Connections, Presence {
     }
   }
 
-  /** Announces the shutdown to every runner. Results are still taken. */
+  /** Announces the shutdown to every runner. Results are still accepted. */
   drain(): void {
     if (this.isDraining) return
     this.isDraining = true
@@ -198,7 +201,7 @@ export class ConnectTransport implements Transport, Connections, Presence {
     return this.#pending.close(this.#options.closeGraceMs)
   }
 
-  /** Only the runner that a call was sent to may answer it. */
+  /** Finds the call with the id; only the runner that it was sent to may answer it. */
   #find(url: string, id: string): Call | undefined {
     const call = this.#pending.get(id)
     return call?.url === url ? call : undefined

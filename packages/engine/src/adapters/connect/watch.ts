@@ -1,25 +1,27 @@
-// Looks after a socket with invokes under way: its runner's machine may be gone without a word. A runner that does not answer gets no
-// further invokes at once, and later its socket is closed. A socket without invokes is left to the heartbeats of the hub
-// (http/connect). Kept by runner.ts.
+// Watches a socket with invokes under way: its runner's machine may vanish without notice. A runner that does not answer
+// immediately gets no further invokes, and later its socket is closed. A socket without invokes is left to the heartbeats of the
+// hub (http/connect). Kept by runner.ts.
 
 import type { Clock } from '../../ports/clock.ts'
 import type { RunnerSocket } from '../../ports/connections.ts'
 import type { Call, CallOwner } from './call.ts'
 
-/** An invoke without a sign of life for this long is followed by a ping. */
+/** A ping follows an invoke that gets no sign of life for this long. */
 const PING_AFTER_MS = 700
 /** A runner that has confirmed its invokes is pinged after this silence. */
 const PING_CONFIRMED_AFTER_MS = 5000
 /** How long the answer to a ping may take. */
 const ANSWER_MS_MAX = 1300
-/** Pings that a silent runner gets before its socket is closed, 15 s after its last sign of life at most. */
+/** Number of pings that a silent runner gets before its socket is closed, at most 15 s after its last sign of life. */
 const UNANSWERED_MAX = 7
 const SILENT = 'the runner does not answer on its socket'
 
 export interface SocketWatchOptions {
   clock: Clock
   owner: Required<Pick<CallOwner, 'calls'>> & { readonly socket: RunnerSocket }
-  /** The runner's process beats beside the socket when its event loop is blocked, so silence means that it is gone. */
+  /**
+   * The runner's process sends heartbeats outside the socket while its event loop is blocked, so silence means that it is gone.
+   */
   beats: boolean
 }
 
@@ -27,7 +29,7 @@ export class SocketWatch {
   readonly #options: SocketWatchOptions
   #cancelTimer: (() => void) | undefined
   #checkAt = 0
-  /** Pings since the last sign of life, counted, so that a clock that leaps closes no socket. */
+  /** Number of pings since the last sign of life: a count, so that a clock that leaps closes no socket. */
   #unanswered = 0
   #pingedAt = 0
 
@@ -35,7 +37,7 @@ export class SocketWatch {
     this.#options = options
   }
 
-  /** An invoke was sent on the socket, or moved to it. */
+  /** Called when an invoke was sent on the socket, or moved to it. */
   begin(): void {
     const { clock, beats } = this.#options
     if (!beats || (this.#cancelTimer && this.#checkAt <= clock.elapsed() + PING_AFTER_MS)) return

@@ -3,14 +3,14 @@
 import { lateMs, type Start } from '../../domain/holds/throttle.ts'
 import { type Limiter, type Quota, SET_BACK_MS, type StartQuota } from '../../ports/limiter.ts'
 
-/** Most numbers kept, over all keys: about 20 MB. Beyond that the key that was used longest ago is forgotten. */
+/** Most numbers kept, over all keys: about 20 MB. Beyond this the least recently used key is forgotten. */
 const LIMITER_ENTRIES_MAX = 1_000_000
 /** Keys that each call checks for idleness: more than one, so that more can be removed than are added. */
 const SWEPT_PER_CALL = 2
 
 /** The state of one key. */
 interface State {
-  /** From then on the state has no effect. */
+  /** After this time the state has no effect. */
   idleAt: number
   /** How many numbers it has. */
   size: number
@@ -69,7 +69,7 @@ export class MemoryLimiter implements Limiter {
     const spacing = periodMs / limit
     const late = lateMs(spacing)
     const stored = this.#starts.get(key, now)?.due ?? 0
-    // No start is due later than this after a start that was taken by now.
+    // No start that was taken so far makes the next one due later than this.
     const isOfLater = stored > now + (burst + 1) * spacing + SET_BACK_MS
     const last = isOfLater ? 0 : stored
     const due = last > now - late ? last : now
@@ -83,8 +83,8 @@ export class MemoryLimiter implements Limiter {
 }
 
 /**
- * Removes the takes that no longer count from the window's total, and returns the time, which never runs backwards. Their
- * memory is freed once it is half of the window's, not on every call.
+ * Removes the takes that no longer count from the window's total. Returns the time, which never runs backwards. The takes' memory
+ * is freed once it is half of the window's, not on every call.
  */
 function expire(window: Window, periodMs: number, requestedAt: number): number {
   const newest = window.takes.at(-1)?.at ?? requestedAt
@@ -128,7 +128,7 @@ class Keys<S extends State> {
     return this.#states.get(key)
   }
 
-  /** Stores the state, which now has `size` numbers, and removes the states used longest ago if there are too many. */
+  /** Stores the state, which now has `size` numbers, and removes the least recently used states if there are too many. */
   set(key: string, state: S, size: number): void {
     this.#delete(key)
     state.size = size

@@ -1,5 +1,5 @@
-// The limiter that several engines share: the state of each key is in Redis, and each call is one script in one round
-// trip, so concurrent calls of engines are serialised. A key that Redis lost is admitted as if nothing had been taken.
+// The limiter that several engines share. The state of each key is in Redis, and each call is one script in one round trip, so
+// concurrent calls of engines are serialised. A key that Redis lost is admitted as if nothing had been taken.
 
 import { lateMs, type Start } from '../../domain/holds/throttle.ts'
 import { EngineError } from '../../domain/model/errors.ts'
@@ -57,7 +57,7 @@ export interface RedisLimiterOptions {
   url: string
   /** The prefix of every key: several clusters may share a Redis. */
   prefix?: string
-  /** Called when a connection that was open fails. */
+  /** Called when an open connection fails. */
   onError(error: Error): void
 }
 
@@ -98,7 +98,7 @@ export class RedisLimiter implements Limiter {
     return this.#window(quota, 0)
   }
 
-  /** The key differs from that of versions that reserved starts: their reservations would delay every start. */
+  /** The key differs from the key of versions that reserved starts: their reservations would delay every start. */
   async start({ key, limit, periodMs, burst, take, now }: StartQuota): Promise<Start> {
     const spacing = periodMs / limit
     const [taken, freeAt] = await this.#answerOf(

@@ -6,7 +6,7 @@ export interface Sample {
   value: number
 }
 
-/** One counter for each combination of label values. Values must be few and without line breaks. */
+/** One counter for each combination of label values. There must be few values, without line breaks. */
 export class Counts {
   readonly #labels: readonly string[]
   readonly #counts = new Map<string, number>()
@@ -15,14 +15,14 @@ export class Counts {
     this.#labels = labels
   }
 
-  /** Counts for every combination of these values, which begin at 0: a rate needs the value before the first rise. */
+  /** Creates counts for every combination of these values, which begin at 0: a rate needs the value before the first rise. */
   static of(known: Readonly<Record<string, readonly string[]>>): Counts {
     const counts = new Counts(...Object.keys(known))
     counts.know(...Object.values(known))
     return counts
   }
 
-  /** Takes the values of each label, in the order of the labels. */
+  /** Adds the values of each label, in the order of the labels. */
   know(...known: (readonly string[])[]): void {
     const combinations = known.reduce<string[][]>(
       (before, values) => before.flatMap(each => values.map(value => [...each, value])),

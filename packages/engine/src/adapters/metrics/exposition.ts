@@ -1,4 +1,4 @@
-// Every metric of the engine, and its values as Prometheus' text, written by prom-client. That is loaded at the first
+// Every metric of the engine, and its values as Prometheus' text, written by prom-client. The client is loaded at the first
 // scrape, so an engine that is never scraped does not load it.
 
 import type { Metric, Registry } from 'prom-client'
@@ -78,7 +78,7 @@ export async function exposition(values: Values): Promise<string> {
 }
 
 /**
- * Leaves out the delays of the event loop when none was observed, as in the first scrape and in one right behind another:
+ * Leaves out the delays of the event loop when none was observed, as in the first scrape and in one right after another:
  * prom-client then gives the limits of an empty histogram, a minimum of 292 years.
  */
 function observed(text: string): string {

@@ -44,7 +44,7 @@ class NamedRuns {
     return [app, workflow]
   }
 
-  /** Counts of the workflow exist from now on. */
+  /** Creates the counts of the workflow. */
   know({ app, name: workflow, onFailure }: KnownWorkflow): void {
     const names = this.name({ app, workflow }).map(name => [name])
     const kinds = RUN_KINDS.filter(kind => kind === 'run' || (kind === 'onFailure' && onFailure))
@@ -107,8 +107,8 @@ export class PrometheusMetrics implements Metrics {
   }
 
   /**
-   * The whole text. The engine's numbers include all namespaces; only apps and workflows of `namespace` are named, those that are
-   * `known` to it also before their first run.
+   * Returns the whole text. The engine's numbers include all namespaces. Only apps and workflows of `namespace` are named; its
+   * `known` workflows are named even before their first run.
    */
   text(namespace: string, gauges: Gauges, known: readonly KnownWorkflow[] = []): Promise<string> {
     const named = this.#namedRuns(namespace)
@@ -183,7 +183,7 @@ function memoryValues({ runs, messages }: MemoryGauges): Values {
   }
 }
 
-/** One sample for each value of the label, without those that are undefined. */
+/** One sample for each value of the label, except undefined values. */
 function labelled(label: string, values: Readonly<Record<string, number | undefined>>): Sample[] {
   return Object.entries(values).flatMap(([name, value]) =>
     value === undefined ? [] : { labels: { [label]: name }, value },

@@ -1,12 +1,12 @@
-// The queue of an engine that is alone on its store: commits wake lanes that wait here. Nothing leaves the process.
+// The queue of an engine that is alone on its store: commits wake the lanes that wait here. Nothing leaves the process.
 
 import type { Clock } from '../../ports/clock.ts'
 import type { Queue } from '../../ports/queue.ts'
 import type { Lane } from '../../ports/store.ts'
 
 /**
- * Most future wake-ups that a lane remembers. Beyond that the latest is dropped, which costs only time: a lane that waits
- * also knows the store's next due time.
+ * Most future wake-ups that a lane remembers. Beyond this the latest is dropped, which costs only time: a waiting lane also knows
+ * the store's next due time.
  */
 export const LANE_WAKES_MAX = 10_000
 
@@ -71,7 +71,7 @@ class LaneWakes {
     })
   }
 
-  /** At `until` of the wall clock, or when the time to it has passed by the monotonic clock, whichever comes first. */
+  /** Calls `fn` at `until` of the wall clock, or when the time to it has passed by the monotonic clock, whichever comes first. */
   #endAt(until: number, fn: () => void): () => void {
     const cancels = [this.#clock.at(until, fn), this.#clock.after(until - this.#clock.now(), fn)]
     return () => {
@@ -85,7 +85,9 @@ class LaneWakes {
     for (const end of [...this.#waiting]) end()
   }
 
-  /** The `until` of a wait came. If no other caller waits, it also uses up a wake-up that is due at that moment. */
+  /**
+   * Called when the `until` of a wait has come. If no other caller waits, it also uses up a wake-up that is due at that moment.
+   */
   #reached(end: () => void): void {
     if (this.#waiting.size === 1) this.#takeDue()
     end()

@@ -1,5 +1,5 @@
-// The queue of several engines on one store: each wakes its own lanes at once and publishes the wake-up to the others. A
-// message that is lost costs only time, until the lane next looks into the store.
+// The queue of several engines on one store: each wakes its own lanes at once and publishes the wake-up to the others. A lost
+// message costs only time, until the lane next looks into the store.
 
 import type { Bus } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -18,7 +18,7 @@ const WAKE_TOPIC = 'ring'
 export class SharedQueue implements Queue {
   readonly #local: MemoryQueue
   readonly #bus: Bus
-  /** The earliest time of each lane that is not published yet. */
+  /** The earliest unpublished time of each lane. */
   readonly #unpublished = new Map<Lane, number>()
   readonly ping?: () => Promise<void>
 

@@ -6,7 +6,7 @@ import { isIP, type LookupFunction } from 'node:net'
 import { buildConnector } from 'undici'
 
 export interface GuardOptions {
-  /** Whether the address, to which the URL's host resolves, may be called. */
+  /** Whether the address that the URL's host resolves to may be called. */
   allows: (address: string, host: string) => boolean
   connectTimeoutMs: number
   /** Resolves names; a test may replace the system's resolver. */
@@ -14,8 +14,8 @@ export interface GuardOptions {
 }
 
 /**
- * The URL's host is not an allowed address. The message does not contain what a name resolved to: with it, everyone who
- * may send a webhook could read the internal DNS.
+ * The URL's host is not an allowed address. The message does not contain the resolved address: otherwise everyone who may send a
+ * webhook could read the internal DNS.
  */
 export class AddressRefusedError extends Error {
   constructor(host: string) {

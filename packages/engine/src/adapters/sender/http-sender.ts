@@ -22,7 +22,7 @@ export interface HttpSenderOptions extends Partial<PoolLimits & GuardOptions> {
 }
 
 const DEFAULT_LIMITS: PoolLimits = {
-  // As many as an engine has deliveries under way: a delivery that waited here would use up its attempt unsent.
+  // As many as the deliveries that an engine has under way: a delivery that waited here would use up its attempt unsent.
   connectionsMax: 256,
   poolsMax: 64,
   idleMs: 10_000,

@@ -12,15 +12,15 @@ import { parseRetryAfterMs } from './retry-after.ts'
 
 /** Most bytes of an answer that are kept. */
 const SNIPPET_BYTES_MAX = 4096
-/** Most bytes of an answer that are read. Up to that the rest is read too, so that the connection can be used again. */
+/** Most bytes of an answer that are read. Up to this limit the rest is read too, so that the connection can be used again. */
 const READ_BYTES_MAX = 65_536
 
 /** Error codes when connecting took too long. */
 const TIMEOUT_CODES = ['UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']
 
 /**
- * The status decides the attempt: once it has come, a body that is cut, reset or endless only shortens the snippet. A
- * receiver that answered 200 must not get the delivery again.
+ * The status decides the attempt: once it has arrived, a body that is cut, reset or endless only shortens the snippet. A receiver
+ * that answered 200 must not get the delivery again.
  */
 export class SendExchange implements Dispatcher.DispatchHandler {
   readonly #timeoutMs: number
@@ -42,19 +42,19 @@ export class SendExchange implements Dispatcher.DispatchHandler {
     this.#timer = startDeadline(this, timeoutMs)
   }
 
-  /** The deadline passed. */
+  /** Called when the deadline has passed. */
   expire(): void {
     const error = `no answer within ${this.#timeoutMs} ms`
     this.#end(durationMs => ({ kind: 'timeout', error, durationMs }))
   }
 
-  /** Ends the call: with the status if it has come, else as a connection error. */
+  /** Ends the call: with the status if it has arrived, else as a connection error. */
   fail(message: string): void {
     this.#end(durationMs => ({ kind: 'connectionError', error: message, durationMs }))
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // Throwing drops the call and keeps the socket, which `abort` would destroy.
+    // Throwing drops the call and keeps the socket; `abort` would destroy the socket.
     if (this.#isOver) throw CALL_OVER
     this.#controller = controller
     this.#events.onWaitOver()
@@ -77,7 +77,7 @@ export class SendExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    // The status has come by now, so the message is never used.
+    // The status has arrived before this, so the message is never used.
     this.fail('an answer without a status')
   }
 
@@ -89,7 +89,7 @@ export class SendExchange implements Dispatcher.DispatchHandler {
     } else this.fail(message)
   }
 
-  /** Ends the call: with the answer if its status has come, else with `otherwise`. */
+  /** Ends the call: with the answer if its status has arrived, else with `otherwise`. */
   #end(otherwise: (durationMs: number) => SendReply): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -106,7 +106,7 @@ export class SendExchange implements Dispatcher.DispatchHandler {
 
   #snippet(): string {
     const bytes = Buffer.concat(this.#chunks).subarray(0, SNIPPET_BYTES_MAX)
-    // A decoder in stream mode leaves out an incomplete character: here, one that the bound cuts.
+    // A decoder in stream mode leaves out an incomplete character: here, one cut by the bound.
     return printable(new TextDecoder().decode(bytes, { stream: true }))
   }
 }

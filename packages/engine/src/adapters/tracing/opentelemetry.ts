@@ -1,6 +1,6 @@
-// Spans through the OpenTelemetry API. The operator registers an SDK before the engine starts (`NODE_OPTIONS=--require`).
-// Made by compose; `perdure doctor` asks for an SDK that is out of reach. The API is loaded only where an SDK is registered: its
-// 40 files take 35 ms.
+// Spans through the OpenTelemetry API. The operator registers an SDK before the engine starts (`NODE_OPTIONS=--require`). Made by
+// compose; `perdure doctor` looks for an SDK that is out of reach. The API is loaded only where an SDK is registered: its 40
+// files take 35 ms.
 
 import type { Context, Span as OtelSpan, TracerProvider } from '@opentelemetry/api'
 import { ENGINE_VERSION } from '../../base/version.ts'
@@ -33,8 +33,8 @@ export async function openTelemetry(): Promise<Tracing | undefined> {
 }
 
 /**
- * The version of the API under which an SDK is registered in this process, if the engine's copy of the API does not find
- * that SDK: a copy ignores an SDK that was registered through an older one.
+ * The version of the API under which an SDK is registered in this process, if the engine's copy of the API does not find that
+ * SDK: a copy ignores an SDK registered through an older one.
  */
 export async function unreachableSdk(): Promise<string | undefined> {
   const sdk = registered()

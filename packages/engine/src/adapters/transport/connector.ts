@@ -1,12 +1,12 @@
-// Opens the connections of the HTTP transport. A machine that is gone answers no packet, so the time until a connection stands is
-// bounded apart from the time of a TLS handshake, which a busy runner may delay.
+// Opens the connections of the HTTP transport. A machine that is gone answers no packet, so the time to connect is bounded
+// separately from the time of the TLS handshake, which a busy runner may delay.
 
 import type { Socket } from 'node:net'
 import { buildConnector } from 'undici'
 
-/** The kernel sends the first packet of a connection again after 1 s, and then not before 3 s. */
+/** The kernel repeats the first packet of a connection after 1 s, and again no sooner than after 3 s. */
 const UNANSWERED_MS_MAX = 2000
-/** Idle time after which the kernel looks whether the other side is there: ten times, a second apart. */
+/** Idle time after which the kernel checks whether the other side is there: ten times, a second apart. */
 const KEEP_ALIVE_IDLE_MS = 10_000
 
 /** `onUnanswered`: the origin did not answer the packets of a connection. */
@@ -19,7 +19,7 @@ export function runnerConnector(timeoutMs: number, onUnanswered: (origin: string
     const socket = open(target, callback)
     let timer: NodeJS.Timeout | undefined
     const begin = () => {
-      // If this process stood still, the answer may have come: it is read before.
+      // If this process stood still, the answer may already have arrived: it is read first.
       timer = setTimeout(() => setImmediate(giveUp), UNANSWERED_MS_MAX)
     }
     const giveUp = () => {
@@ -28,7 +28,7 @@ export function runnerConnector(timeoutMs: number, onUnanswered: (origin: string
       socket.destroy(new Error(`nobody answers a connection within ${UNANSWERED_MS_MAX} ms`))
     }
     const end = () => clearTimeout(timer)
-    // Resolving a name, which comes before, has its own time.
+    // Resolving a name comes before the attempt, and has its own time limit.
     socket.once('connectionAttempt', begin).once('connect', end).once('close', end)
   }
 }

@@ -14,10 +14,10 @@ import type { SentCall, Silence } from './silence.ts'
  * Uses undici's plain handler methods, which pass raw header bytes: an invoke reads at most one response header (measured: 45 us
  * of CPU per invoke, 50 with the methods that parse them).
  *
- * undici calls `onConnect` right before it writes the request, on a socket that is open as far as it can know. That splits
- * failures in two. Before it nothing was sent, so the call is refused; undici itself moves a call to another socket when
- * a kept-alive one closes before the write. After it bytes may have arrived, and a runner that closed the connection at
- * that moment looks the same as one that crashed during the request: the call is broken.
+ * undici calls `onConnect` right before it writes the request, on a socket that is open as far as it can know. This splits
+ * failures in two. Before the call nothing was sent, so the invoke is refused; undici itself moves it to another socket when a
+ * kept-alive one closes before the write. After the call bytes may have arrived, and a runner that closed the connection at that
+ * moment looks the same as one that crashed during the request: the call is broken.
  */
 export class Exchange implements Dispatcher.DispatchHandler, SentCall {
   readonly #call: InvokeCall
@@ -46,12 +46,12 @@ export class Exchange implements Dispatcher.DispatchHandler, SentCall {
     call.signal.addEventListener('abort', this)
   }
 
-  /** The caller aborted. */
+  /** Called when the caller aborts. */
   handleEvent(): void {
     this.#end({ kind: 'aborted' })
   }
 
-  /** The deadline passed. */
+  /** Called when the deadline has passed. */
   expire(): void {
     const { timeoutMs } = this.#call
     this.fail(this.#abort ? missedDeadline(timeoutMs) : `no connection within ${timeoutMs} ms`)
@@ -69,7 +69,7 @@ export class Exchange implements Dispatcher.DispatchHandler, SentCall {
   }
 
   onConnect(abort: (error?: Error) => void): void {
-    // Throwing drops the call and keeps the socket, which `abort` would destroy.
+    // Throwing drops the call and keeps the socket; `abort` would destroy the socket.
     if (this.#isOver) throw CALL_OVER
     this.#abort = abort
     this.#events.onWaitOver()
@@ -91,7 +91,7 @@ export class Exchange implements Dispatcher.DispatchHandler, SentCall {
     return true
   }
 
-  /** The whole answer is here: the deadline is met, however long it waits to be read. */
+  /** The whole answer is here: it meets the deadline, however long it waits to be read. */
   onComplete(): void {
     const { memory } = this.#watch
     this.#isComplete = true
@@ -132,7 +132,7 @@ export class Exchange implements Dispatcher.DispatchHandler, SentCall {
   }
 }
 
-/** Where the call shows whether its origin gives signs of life, and what its answer needs to be read. */
+/** Notes whether the origin gives signs of life, and holds what is needed to read the answer. */
 interface Watch {
   silence: Silence
   origin: string

@@ -9,7 +9,7 @@ const UNDICI_MESSAGES: Readonly<Record<string, string>> = {
   'bad upgrade': 'the answer changes the protocol',
 }
 
-/** The message of an error. After several attempts at one connection (IPv6, then IPv4) it has all their messages. */
+/** The message of an error. After several attempts at one connection (IPv6, then IPv4) it contains all their messages. */
 export function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error instanceof AggregateError && error.errors.length > 0) {

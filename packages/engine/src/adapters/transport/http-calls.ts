@@ -12,9 +12,9 @@ export interface HttpCallsOptions extends PoolLimits {
   connect: buildConnector.connector
 }
 
-/** Events of a call; each comes once. */
+/** Events of a call; each happens once. */
 export interface CallEvents<Reply> {
-  /** The call no longer waits for a connection. */
+  /** Called when the call no longer waits for a connection. */
   onWaitOver(): void
   onReply(reply: Reply): void
 }

@@ -16,7 +16,7 @@ import { TargetCache } from './target.ts'
 export interface HttpTransportOptions extends Partial<PoolLimits> {
   connectTimeoutMs?: number
   clock: Clock
-  /** Bounds large answers. Without it they have no bound. */
+  /** Bounds large answers. Without it they are unbounded. */
   memory?: MessageMemory
   /** Keys that sign the invokes: none, one, or two during a rotation. */
   signingKeys: readonly string[]
@@ -25,8 +25,8 @@ export interface HttpTransportOptions extends Partial<PoolLimits> {
 }
 
 const DEFAULT_LIMITS: PoolLimits = {
-  // More than an engine has passes under way: runners of several namespaces may share an origin, and the passes of one must not
-  // wait for a connection that a hanging pass of another has.
+  // More than the passes that an engine has under way: runners of several namespaces may share an origin, and the passes of one
+  // must not wait for a connection held by a hanging pass of another.
   connectionsMax: 4096,
   poolsMax: 256,
   idleMs: 60_000,
@@ -47,7 +47,7 @@ export class HttpTransport implements Transport {
     this.#clock = clock
     this.#signingKeys = signingKeys
     this.#memory = memory
-    // The connections that are open may be dead when the machine is back.
+    // Open connections may be dead when the machine returns.
     this.#silence = new Silence(origin => this.#calls.pools.replace(origin))
     const connect = runnerConnector(connectTimeoutMs, origin => this.#silence.unanswered(origin))
     this.#calls = new HttpCalls({ ...DEFAULT_LIMITS, ...limits, connect })

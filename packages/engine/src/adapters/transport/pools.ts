@@ -36,7 +36,7 @@ export class Pools {
     this.#limits = limits
     this.#connect = connect
     this.#sweeper = setInterval(() => this.#sweep(), Math.ceil(limits.idleMs / 2))
-    // It only frees resources, so it need not keep the process alive.
+    // It only frees resources, so it does not need to keep the process alive.
     this.#sweeper.unref()
   }
 

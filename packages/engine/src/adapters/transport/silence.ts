@@ -1,21 +1,22 @@
-// Notices a machine that is gone. A network drops without a word what is sent to such a machine, and the kernel sends it again for a
-// quarter of an hour. So an origin that gives no sign of life after a call was sent is probed by a connection, which the kernel of a
-// living machine accepts even if its process is blocked. A call that the origin has confirmed in this way is left to the kernel's
-// keep-alive, so a long step costs one probe (docs/decisions/0037-silent-machines.md). Used by http.ts and exchange.ts.
+// Notices a machine that is gone. A network silently drops everything sent to such a machine, and the kernel repeats it for a
+// quarter of an hour. An origin that gives no sign of life after a call was sent is therefore probed by a connection, which the
+// kernel of a living machine accepts even if its process is blocked. A call that the origin has confirmed in this way is left to
+// the kernel's keep-alive, so a long step costs one probe (docs/decisions/0037-silent-machines.md). Used by http.ts and
+// exchange.ts.
 
 import { connect } from 'node:net'
 import { TransientMap } from '../../base/transient-map.ts'
 import { errorCode } from './failure.ts'
 
 const PROBE_AFTER_MS = 1000
-/** The kernel sends the first packet of a connection again after 1 s. */
+/** The kernel repeats the first packet of a connection after 1 s. */
 const PROBE_MS_MAX = 1300
-/** Longest time of a name's lookup, which decides nothing. */
+/** Longest time of a name lookup; its outcome decides nothing. */
 const LOOKUP_MS_MAX = 10_000
 const PROBE_AGAIN_MS_MAX = 4000
-/** Calls that no other runner takes end after so long a silence. */
+/** Calls that no other runner takes end after a silence of this length. */
 const SILENCE_MS_MAX = 15_000
-/** A machine that is silent for longer is no longer probed: a call would have to find out. */
+/** A machine that is silent for longer is no longer probed: the next call has to find out. */
 const PROBED_MS_MAX = 120_000
 const UNREACHABLE_CODES = ['EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ETIMEDOUT']
 const SILENT = 'the machine of the runner does not answer'
@@ -31,7 +32,7 @@ export interface SentCall {
 
 interface Origin {
   readonly url: string
-  /** In the order in which they were sent. */
+  /** The calls in the order in which they were sent. */
   readonly calls: TransientMap<number, Required<SentCall>>
   heardAt: number
   silentSince?: number | undefined
@@ -49,7 +50,7 @@ export class Silence {
   readonly #probe: Probe
   #sentCount = 0
 
-  /** `onSilent`: the origin does not answer any more. */
+  /** `onSilent`: the origin no longer answers. */
   constructor(onSilent: (origin: string) => void, probe: Probe = probeByConnection) {
     this.#onSilent = onSilent
     this.#probe = probe
@@ -81,7 +82,7 @@ export class Silence {
     this.#forgetIfIdle(origin)
   }
 
-  /** No packet of a new connection was answered. */
+  /** Called when no packet of a new connection was answered. */
   unanswered(url: string): void {
     const origin = this.#origins.get(url) ?? this.#add(url)
     if (performance.now() - origin.heardAt > PROBE_AFTER_MS) this.#foundSilent(origin)
@@ -103,7 +104,7 @@ export class Silence {
     this.#origins.delete(origin.url)
   }
 
-  /** Calls that the origin has confirmed may go on for long. */
+  /** Calls that the origin has confirmed may continue for long. */
   #forgetIfIdle({ url, calls, timer, stopProbe, silentSince }: Origin): void {
     if (calls.size === 0 && !timer && !stopProbe && silentSince === undefined) this.#origins.delete(url)
   }
@@ -163,7 +164,7 @@ function firstUnconfirmed({ calls, heardAt }: Origin): number | undefined {
   return undefined
 }
 
-/** A refused connection is a sign of life too: the process is gone, and its machine says so. */
+/** A refused connection is also a sign of life: the process is gone, and its machine says so. */
 function probeByConnection(url: string, done: (isAlive: boolean) => void): () => void {
   const { protocol, hostname, port } = new URL(url)
   const defaultPort = protocol === 'https:' ? 443 : 80
@@ -179,7 +180,7 @@ function probeByConnection(url: string, done: (isAlive: boolean) => void): () =>
   }
   const begin = () => {
     clearTimeout(timer)
-    // If this process stood still, the answer may have come: it is read before.
+    // If this process stood still, the answer may already have arrived: it is read first.
     timer = setTimeout(() => setImmediate(() => end(false)), PROBE_MS_MAX)
   }
   socket.once('connectionAttempt', begin)

@@ -1,5 +1,5 @@
-// Splits a URL into the origin to connect to and the path to request. The HTTP transport and the webhook sender do so for
-// every call, so the results are cached.
+// Splits a URL into the origin to connect to and the path to request. The HTTP transport and the webhook sender do this for every
+// call, so the results are cached.
 
 export interface Target {
   origin: string

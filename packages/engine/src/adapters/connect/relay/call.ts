@@ -18,9 +18,9 @@ export class RelayedCall {
   readonly id: string
   readonly engine: string
   readonly #options: RelayedCallOptions
-  /** Ticks since the last message about it. */
+  /** Ticks since the last message about the call. */
   #silentTicks = 0
-  /** Whether the host ever sent a message about it. */
+  /** Whether the host ever sent a message about the call. */
   #isConfirmed = false
   #isOver = false
   /** The newest checkpoint and its answer, which is sent again when the host repeats the checkpoint. */
@@ -46,7 +46,7 @@ export class RelayedCall {
     bus.publish(HOST_TOPICS.invoke, `${JSON.stringify(head)}\n${body}`, engine)
   }
 
-  /** The caller aborted. */
+  /** Called when the caller aborts. */
   handleEvent(): void {
     this.#stop({ kind: 'aborted' })
   }
@@ -56,13 +56,13 @@ export class RelayedCall {
     return ++this.#silentTicks <= CALL_SILENT_TICKS_MAX
   }
 
-  /** The host sent a message about it. */
+  /** Notes that the host sent a message about the call. */
   confirm(): void {
     this.#silentTicks = 0
     this.#isConfirmed = true
   }
 
-  /** The host does not have the call: the invoke never arrived, or the host has forgotten it. */
+  /** Called when the host does not have the call: the invoke never arrived, or the host has forgotten it. */
   unknown(): void {
     const message = 'the engine with the socket of the runner does not know the call'
     this.end(this.#isConfirmed ? { kind: 'broken', message } : { kind: 'refused', message })

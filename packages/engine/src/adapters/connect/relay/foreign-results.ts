@@ -1,21 +1,21 @@
-// Results of another engine's calls: their runner lost its socket there and reconnected to this engine. Finds the engine
-// that has the call, over the bus, and sends it the result. Opened by relayed-connect.ts.
+// Results of another engine's calls, whose runner lost its socket there and reconnected to this engine. Finds the engine that has
+// the call, over the bus, and sends it the result. Opened by relayed-connect.ts.
 
 import type { Bus } from '../../../ports/bus.ts'
 import { type Clock, every } from '../../../ports/clock.ts'
 import { type ConnectTransport, type ForeignResult, LOST_GRACE_MS } from '../transport.ts'
 import { handleTopics, RESULT_TOPICS, splitOnce } from './messages.ts'
 
-/** The request for the owner is repeated, since messages may be lost. */
+/** Interval at which the request for the owner is repeated, since messages may be lost. */
 const OWNER_REQUEST_EVERY_MS = 1000
-/** After that no engine waits for the result: a call waits LOST_GRACE_MS for its runner to come back. */
+/** After this time no engine waits for the result: a call waits LOST_GRACE_MS for its runner to return. */
 const OWNER_REQUEST_MS_MAX = LOST_GRACE_MS + 1000
 /** Most characters of results kept. A further result is neither forwarded nor acknowledged, so its runner sends it again. */
 const RESULTS_LENGTH_MAX = 64 * 1024 * 1024
 
 interface PendingResult extends ForeignResult {
   cancel(): void
-  /** An engine has the result, or none can use it any more. */
+  /** Called when an engine has the result, or none can use it any more. */
   settle(): void
 }
 

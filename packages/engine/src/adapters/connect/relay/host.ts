@@ -18,9 +18,8 @@ import {
 import { CALL_SILENT_TICKS_MAX, RELAY_TICK_MS } from './tick.ts'
 
 /**
- * An invoke that arrives later than this is not carried out: this engine or its connection stood still. The caller soon
- * takes this engine for dead (presence.ts) and the run goes on elsewhere, so a runner that began on it now would repeat
- * finished work.
+ * An invoke that arrives later than this is not carried out: this engine or its connection stood still. The caller soon considers
+ * this engine dead (presence.ts) and the run continues elsewhere, so a runner that began on it now would repeat finished work.
  */
 const INVOKE_LATE_MS_MAX = 4000
 /** Ticks after which ended calls may be forgotten: a message is repeated within seconds. */
@@ -34,7 +33,7 @@ const REPLIES_LENGTH_MAX = 64 * 1024 * 1024
 interface Checkpoint {
   no: number
   payload: string
-  /** Whether a status request came since it was sent. At the first one the answer may still be on its way. */
+  /** Whether a status request arrived since the checkpoint was sent. At the first one the answer may still be on its way. */
   sawStatusRequest: boolean
   settle(answer: string): void
 }
@@ -42,7 +41,7 @@ interface Checkpoint {
 interface HostedCall {
   caller: string
   abort: AbortController
-  /** Sends `invoke.cancel` and goes on: the run of the call has ended. */
+  /** Sends `invoke.cancel` and continues: the run of the call has ended. */
   cancelSoftly?: () => void
   /** Ticks since the caller's last message. */
   silentTicks: number
@@ -67,7 +66,7 @@ export class RelayHost {
   #ticks = 0
   #underWay = 0
   #repliesLength = 0
-  /** Rises over all calls, so that an answer to an earlier checkpoint is never taken for a later one's. */
+  /** Rises over all calls, so that an answer to an earlier checkpoint is never taken for the answer to a later one. */
   #checkpointCount = 0
   #onIdle: () => void = () => {}
 
@@ -149,7 +148,7 @@ export class RelayHost {
     this.#options.bus.publish(CALLER_TOPICS.reply, text, hosted.caller)
   }
 
-  /** Removes a call that has its reply. Should its invoke arrive again, it is not carried out. */
+  /** Removes a call that has its reply. If its invoke arrives again, it is not carried out. */
   #forget(id: string): void {
     const hosted = this.#calls.get(id)
     if (hosted?.reply === undefined) return
@@ -200,7 +199,7 @@ export class RelayHost {
       } else if (this.#ended.mayHaveRun(id))
         this.#options.bus.publish(CALLER_TOPICS.reply, replyText(id, GIVEN_UP), caller)
       else {
-        // The caller gives the call up. Should its invoke still arrive, it is not carried out.
+        // The caller gives the call up. If its invoke still arrives, it is not carried out.
         this.#ended.add(id, false)
         unknown.push(id)
       }
@@ -232,7 +231,7 @@ export class RelayHost {
   }
 }
 
-/** The reply if a caller was silent for too long and then requests the status after all: a runner may have had the call. */
+/** The reply if a caller was silent for too long and then requests the status after all: a runner may have received the call. */
 const GIVEN_UP: InvokeReply = {
   kind: 'broken',
   message: 'the engine that drives the run was silent for too long',

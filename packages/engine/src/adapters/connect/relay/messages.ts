@@ -4,7 +4,7 @@
 import type { Bus } from '../../../ports/bus.ts'
 import type { InvokeReply } from '../../../ports/transport.ts'
 
-/** Which runners are connected where, and how much room they have: between all engines (presence.ts). */
+/** Which runners are connected to which engine, and how much room they have: among all engines (presence.ts). */
 export const PRESENCE_TOPICS = {
   /** The version of the sender's list of runners, every tick. */
   announce: 'here',
@@ -12,13 +12,16 @@ export const PRESENCE_TOPICS = {
   change: 'moved',
   /** Requests the sender's list. */
   listRequest: 'who',
-  /** The version and the URLs of all runners, a line each. */
+  /** The version, and the URLs of all runners, one per line. */
   list: 'list',
-  /** The room of runners, a line each: `room url`. */
+  /** The room of runners, one per line: `room url`. */
   room: 'room',
   /** The sender waits for room on the runner with this URL. */
   roomRequest: 'want',
-  /** Runners that are silent on their sockets live: a namespace, the step or nothing, then the instances of the sockets, a line each. */
+  /**
+   * Runners that are silent on their sockets are alive: a namespace, the step or nothing, then the instances of the sockets, one
+   * per line.
+   */
   beat: 'beat',
   /** The sender shuts down. */
   goodbye: 'bye',
@@ -30,7 +33,7 @@ export const HOST_TOPICS = {
   cancel: 'cancel',
   /** The run of the call with this id has ended: its runner gets `invoke.cancel`, and may still answer. */
   cancelSoftly: 'ended',
-  /** The reply with this id has arrived: it need not be kept. */
+  /** The reply with this id has arrived: it does not need to be kept. */
   replyReceived: 'had',
   /** Requests the status of calls, by their ids. */
   statusRequest: 'still',
@@ -49,7 +52,7 @@ export const CALLER_TOPICS = {
   unknown: 'unknown',
 } as const
 
-/** Results that came to another engine than the one that waits for them (foreign-results.ts). */
+/** Results that arrived at another engine than the one that waits for them (foreign-results.ts). */
 export const RESULT_TOPICS = {
   /** Requests the engine that has the call: `id url`. */
   ownerRequest: 'whose',
@@ -76,16 +79,16 @@ export function handleTopics<Topics extends Readonly<Record<string, string>>>(
 export interface InvokeHead {
   id: string
   url: string
-  /** By the clock that all engines share; absent from an engine of an earlier version. */
+  /** By the clock that all engines share; absent if the engine is of an earlier version. */
   sentAt?: number
-  /** Null stands for Infinity, which JSON does not have. */
+  /** Null stands for Infinity, which JSON cannot express. */
   timeoutMs: number | null
   checkpoints: boolean
   /** Whether another runner would have taken the call when it was sent. */
   mayMove?: boolean
 }
 
-/** The body of an answer is on a line of its own, unchanged. */
+/** Puts the body of an answer on its own line, unchanged. */
 export function replyText(id: string, reply: InvokeReply): string {
   if (reply.kind !== 'answered') return `${id} ${JSON.stringify(reply)}\n`
   const { body, ...head } = reply
@@ -99,10 +102,10 @@ export function readReply(text: string): { id: string; reply: InvokeReply } {
   return { id, reply: reply.kind === 'answered' ? { ...reply, body } : reply }
 }
 
-/** The first character of a checkpoint's answer; after `stored` follows the payload of the acknowledgement. */
+/** The first character of a checkpoint's answer. After `stored` comes the payload of the acknowledgement. */
 export const CHECKPOINT_ANSWER = { stored: '+', obsolete: '-', failed: '!' } as const
 
-/** The text before the first separator, and all behind it. */
+/** Returns the text before the first separator, and all the text after it. */
 export function splitOnce(text: string, separator: string): [string, string] {
   const at = text.indexOf(separator)
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + separator.length)]

@@ -1,6 +1,6 @@
-// Which Connect runners have a socket on which other engine, and how much room they have. Engines publish every change,
-// and their list's version at every tick. An engine that is silent for too long is taken for dead, and its runners with
-// it. Used by relayed-connect.ts.
+// Which Connect runners have a socket on which other engine, and how much room they have. Engines publish every change, and their
+// list's version at every tick. An engine that is silent for too long is considered dead, and so are its runners. Used by
+// relayed-connect.ts.
 
 import { type Bus, broadcastBatches } from '../../../ports/bus.ts'
 import { type Clock, every } from '../../../ports/clock.ts'
@@ -11,9 +11,9 @@ import { ReportedRoom } from './reported-room.ts'
 import { ROOM_REQUEST_VALID_MS, RoomRequests, removeBefore } from './room-requests.ts'
 import { RELAY_TICK_MS } from './tick.ts'
 
-/** An engine is taken for dead after more ticks without a message from it. */
+/** An engine is considered dead after more ticks than this without a message from it. */
 const ENGINE_SILENT_TICKS_MAX = 4
-/** A request for room is repeated this often at most. */
+/** A request for room is repeated at most this often. */
 const ROOM_REQUEST_EVERY_MS = 1000
 /** Changes of room are published together, this long after the first. */
 const ROOM_CHANGES_DELAY_MS = 50
@@ -27,15 +27,15 @@ export interface EnginePresenceOptions {
   onReachable(url: string): void
   /** A runner of another engine may have room for more, or is gone. */
   onRoomChange(url: string): void
-  /** An engine is taken for dead, or shut down. */
+  /** An engine is considered dead, or has shut down. */
   onGone(engine: string): void
 }
 
-/** Another engine, as far as its messages describe it. */
+/** Another engine, as its messages describe it. */
 interface RemoteEngine {
   urls: Set<string>
   room: ReportedRoom
-  /** The version of the list that `urls` is; undefined before the first list. */
+  /** The version of the list in `urls`; undefined before the first list. */
   version: number | undefined
   lastMessageAt: number
   silentTicks: number
@@ -49,7 +49,7 @@ export class EnginePresence {
   /** Runners of this engine whose room changed since it was published. */
   readonly #changedRooms = new Set<string>()
   #cancelPublish: () => void = () => {}
-  /** Runners of other engines on which this engine waits for room, and when it last requested some. */
+  /** Runners of other engines on which this engine waits for room, and when it last requested room. */
   readonly #requestedAt = new Map<string, number>()
   #version = 0
   #hasLeft = false
@@ -81,7 +81,7 @@ export class EnginePresence {
     this.#announce()
   }
 
-  /** An engine with a socket of the runner, preferably one with room; undefined when none is known. */
+  /** Returns an engine with a socket of the runner, preferably one with room; undefined when none is known. */
   engineOf(url: string): string | undefined {
     let found: string | undefined
     for (const [engine, { urls, room }] of this.#engines) {
@@ -98,7 +98,7 @@ export class EnginePresence {
     return engine === undefined ? 0 : this.#engines.get(engine)?.room.free(url)
   }
 
-  /** The engine refused an invoke because the runner has no room. */
+  /** Notes that the engine refused an invoke because the runner has no room. */
   invokeRefused(engine: string, url: string): void {
     this.#engines.get(engine)?.room.report(url, 0)
   }
@@ -107,7 +107,7 @@ export class EnginePresence {
     this.#engines.get(engine)?.room.invokeSent(url)
   }
 
-  /** A call waits here for room on the runner. */
+  /** Called when a call waits here for room on the runner. */
   requestRoom(url: string): void {
     const { bus, clock } = this.#options
     const engine = this.engineOf(url)
@@ -118,8 +118,8 @@ export class EnginePresence {
   }
 
   /**
-   * Called when a runner of this engine has room. Every other time the room goes to an engine that waits for it, which is
-   * notified, and the result is true: otherwise this engine would always take it, being the first to know.
+   * Called when a runner of this engine has room. Every other time the room goes to an engine that waits for it; this notifies
+   * that engine and returns true. Otherwise this engine would always take the room, being the first to know.
    */
   yieldsRoom(url: string): boolean {
     if (!this.#options.local.room(url)) return false
@@ -155,12 +155,12 @@ export class EnginePresence {
     this.#changedRooms.add(url)
   }
 
-  /** A heartbeat came here for sockets that another engine may have. */
+  /** Publishes a heartbeat that arrived here for sockets that another engine may have. */
   beat(namespace: string, { instances, step = '' }: Beat): void {
     this.#options.bus.publish(PRESENCE_TOPICS.beat, [namespace, encodeURIComponent(step), ...instances].join('\n'))
   }
 
-  /** Announces an empty list, so that no engine sends further invokes; those under way go on. */
+  /** Announces an empty list, so that no engine sends further invokes; invokes under way continue. */
   leave(): void {
     this.#version++
     this.#hasLeft = true
@@ -177,7 +177,7 @@ export class EnginePresence {
   #tick(): void {
     const { local, clock } = this.#options
     this.#announce()
-    // Repeated, since a report may have been lost and counts for a few ticks only.
+    // Repeated, since a report may have been lost and counts only for a few ticks.
     if (this.#engines.size > 0) this.#publishRoom(local.connected.filter(url => local.room(url) === 0))
     removeBefore(this.#requestedAt, clock.elapsed() - ROOM_REQUEST_VALID_MS)
     this.#roomRequests.tick()
@@ -249,7 +249,7 @@ export class EnginePresence {
     }
   }
 
-  /** The engine lives: it sent a message. */
+  /** Notes that the engine lives: it sent a message. */
   #noteMessage(engine: string): RemoteEngine {
     let remote = this.#engines.get(engine)
     if (!remote) {

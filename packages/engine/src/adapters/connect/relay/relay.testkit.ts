@@ -1,4 +1,4 @@
-// Engines of one process that reach each other's Connect runners, and runners whose sockets are in the test's hands.
+// Engines of one process that reach each other's Connect runners, and runners whose sockets the test controls.
 
 import type { FrameType } from '@perdure/protocol'
 import { onTestFinished } from 'vitest'
@@ -67,7 +67,7 @@ export class RelayCluster {
     return engines
   }
 
-  /** Delivers all messages, and those that follow from them, as far as that takes no time. */
+  /** Delivers all messages, and those that follow from them, unless they take time. */
   async settle(): Promise<void> {
     for (let i = 0; i < 5; i++) await this.clock.advance(0)
   }
@@ -102,7 +102,7 @@ export interface FakeRunner {
   cancelled: string[]
   /** Payloads of the acknowledgements of its checkpoints. */
   acks: string[]
-  /** The steps that heartbeats beside its socket named. */
+  /** The steps that were named by heartbeats outside its socket. */
   beats: (string | undefined)[]
   /** Called with each invoke. */
   onInvoke(invoke: ReceivedInvoke): void

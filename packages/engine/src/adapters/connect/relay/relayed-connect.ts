@@ -1,5 +1,5 @@
-// The Connect transport of engines that share a store: a runner with a socket here is called on it, any other through the
-// engine that has its socket. Opened by compose where there is a bus.
+// The Connect transport of engines that share a store. A runner with a socket here is called on it, any other through the engine
+// that has its socket. Opened by compose if there is a bus.
 
 import { connectUrlOwner } from '../../../domain/model/connect-url.ts'
 import type { Bus } from '../../../ports/bus.ts'
@@ -58,12 +58,12 @@ export class RelayedConnect implements Transport, Presence {
     return this.#local.reaches(url) || this.presence.engineOf(url) !== undefined
   }
 
-  /** The room of another engine's runner is as last reported: a call that finds none is refused there. */
+  /** The room of another engine's runner is as last reported: that engine refuses a call if there is no room. */
   room(url: string): number | undefined {
     return this.#local.reaches(url) ? this.#local.room(url) : this.presence.room(url)
   }
 
-  /** Has the engine with the runner's socket leave some of its room to this engine. */
+  /** Makes the engine with the runner's socket leave some of its room to this engine. */
   requestRoom(url: string): void {
     if (!this.#local.reaches(url)) this.presence.requestRoom(url)
   }

@@ -1,5 +1,5 @@
-// The room of another engine's runners, as that engine last reported it, less the invokes sent since. Reports may be
-// lost, so each counts for a few ticks only, and a runner without a report has room. Kept by presence.ts.
+// The room of another engine's runners, as that engine last reported it, less the invokes sent since. Reports may be lost, so
+// each counts only for a few ticks, and a runner without a report has room. Kept by presence.ts.
 
 /** Ticks for which a report counts. A runner without room is reported again at every tick. */
 const REPORT_TICKS_MAX = 3
@@ -22,7 +22,7 @@ export class ReportedRoom {
     return report && Math.max(0, report.free)
   }
 
-  /** An invoke was sent to the runner. */
+  /** Notes that an invoke was sent to the runner. */
   invokeSent(url: string): void {
     const report = this.#reports.get(url)
     if (report) report.free--

@@ -22,7 +22,7 @@ export class RoomRequests {
     this.#requests.set(url, engines.set(engine, this.#clock.elapsed()))
   }
 
-  /** The engine to which the runner's room goes now: every other time one of those that wait, in turn. */
+  /** Returns the engine that gets the runner's room now: every other time, one of the waiting engines in turn. */
   next(url: string): string | undefined {
     const since = this.#clock.elapsed() - ROOM_REQUEST_VALID_MS
     const waiting = [...(this.#requests.get(url) ?? [])].flatMap(([engine, at]) => (at > since ? engine : []))
@@ -31,7 +31,7 @@ export class RoomRequests {
     return waiting[++this.#turn % waiting.length]
   }
 
-  /** The engine is gone. */
+  /** Removes an engine that is gone. */
   remove(engine: string): void {
     for (const engines of this.#requests.values()) engines.delete(engine)
   }

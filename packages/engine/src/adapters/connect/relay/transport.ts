@@ -64,7 +64,7 @@ export class RelayTransport implements Transport {
     })
   }
 
-  /** The engine is dead, or no longer answers for its runners. */
+  /** Called when the engine is dead, or no longer answers for its runners. */
   engineGone(engine: string): void {
     for (const call of this.#pending.all())
       if (call.engine === engine) call.fail('the engine with the socket of the runner stopped responding')
@@ -76,7 +76,7 @@ export class RelayTransport implements Transport {
 
   #receiveReply(text: string, from: string): void {
     const { id, reply } = readReply(text)
-    // Also for a call that is over: the reply was repeated, because this message was lost.
+    // Also for a call that has ended: the reply was repeated because this message was lost.
     this.#options.bus.publish(HOST_TOPICS.replyReceived, id, from)
     this.#pending.get(id)?.end(reply)
   }
