@@ -72,7 +72,7 @@ export function createApp(deps: HttpDeps): FastifyInstance {
   const refuseAmbiguousPaths = addEntryHooks(app, deps)
   // A server may ignore an unknown `Expect` (RFC 9110, section 10.1.1); node would refuse it without a body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
-  // Fastify cuts the sockets (forceCloseConnections) after the drain.
+  // Fastify closes the sockets (forceCloseConnections) after the drain.
   app.addHook('preClose', () => context.drain.run(deps.clock, limits.drainMs))
 
   operatingRoutes(app, context)
@@ -122,7 +122,7 @@ function newFastify({ deps, limits }: HttpContext): FastifyInstance {
     // authorize.ts logs instead: fastify would create a child logger for each request.
     logger: false,
     schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
-    // No plugin loads asynchronously, so a start that takes long on a busy machine is no fault.
+    // No plugin loads asynchronously, so a slow start on a busy machine is not a fault.
     pluginTimeout: 0,
     bodyLimit: limits.bodyMax,
     genReqId: newRequestId,
@@ -132,7 +132,7 @@ function newFastify({ deps, limits }: HttpContext): FastifyInstance {
     http: {
       headersTimeout: limits.headersTimeoutMs,
       connectionsCheckingInterval: limits.timeoutCheckMs,
-      // Node would refuse without our error body; `addEntryHooks` refuses with it.
+      // Node would refuse without our error body; `addEntryHooks` refuses with one.
       requireHostHeader: false,
     },
     // The token of a callback names the namespace, the run and the step.
@@ -148,7 +148,7 @@ function newFastify({ deps, limits }: HttpContext): FastifyInstance {
   })
 }
 
-/** Routes have no schema of fastify, since validate.ts checks bodies. To load fastify's compilers would take 60 ms. */
+/** Routes have no fastify schema, since validate.ts checks bodies. Loading fastify's compilers would take 60 ms. */
 function noCompiler(): never {
   throw new Error('a route has a schema of fastify')
 }
@@ -179,11 +179,10 @@ function addEntryHooks(app: FastifyInstance, { log, corsOrigins }: HttpDeps): ()
     }
     done(request.method === 'OPTIONS' && !isPreflight(request) ? refusal(request, reply) : undefined)
   })
-  // Before the table, which must not list the route of preflights, and before the refusals below, so that a page can read
-  // them.
+  // Before the table, which must not list the route of preflights, and before the refusals below, so that a page can read them.
   addCors(app, corsOrigins)
   app.addHook('onRoute', ({ url, method, config }) => {
-    // A preflight is no method of its path.
+    // A preflight is not a method of its path.
     if (!config?.refused && method !== 'OPTIONS') table.add(url, method)
   })
   app.addHook('onRequest', (request, reply, done) => {
@@ -196,7 +195,7 @@ function addEntryHooks(app: FastifyInstance, { log, corsOrigins }: HttpDeps): ()
   }
 }
 
-/** Answers bytes that are no HTTP request, or a request that did not arrive in time: there is only a socket to write to. */
+/** Answers bytes that are not an HTTP request, or a request that did not arrive in time: there is only a socket to write to. */
 function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, requestId: string): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()

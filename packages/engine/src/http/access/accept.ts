@@ -1,5 +1,5 @@
-// Takes in requests that start work, a bounded number at a time, so that a flood of them leaves the event loop and the store to the
-// passes of runs (docs/limits.md#senders-and-runs). Called by the routes of events, starts and inbound webhooks.
+// Takes in requests that start work, a bounded number at a time, so that a flood of them leaves the event loop and the store to
+// the passes of runs (docs/limits.md#senders-and-runs). Called by the routes of events, starts and inbound webhooks.
 
 import type { FastifyReply } from 'fastify'
 import { queuedShare } from '../../base/heap.ts'
@@ -9,12 +9,12 @@ import { HTTP_LIMITS, type HttpLimits } from '../request/limits.ts'
 import type { HttpContext } from './context.ts'
 import { whileConnected } from './scan.ts'
 
-/** Bytes of the requests that wait. */
+/** Most bytes of the waiting requests. */
 const WAITING_BYTES_MAX = Math.min(256 * 1024 * 1024, queuedShare())
-/** A large batch of events is stored in parts of this many, one after the other (services/event/ingest). */
+/** A large batch of events is stored in parts of this size, one after the other (services/event/ingest). */
 const COUNT_MAX = 200
 
-/** `isFull`: whether the engine drives as many runs as it may, so that what starts now waits in the store. */
+/** `isFull`: whether the engine drives its maximum of runs, so that new runs wait in the store. */
 export function acceptancePermits(isFull: () => boolean, given?: Partial<HttpLimits>): RequestPermits {
   const limits = { ...HTTP_LIMITS, ...given }
   return new RequestPermits({
@@ -31,7 +31,7 @@ export interface Accepting {
   caller?: Caller
 }
 
-/** Carries out the work, which makes what the request starts durable, once fewer other requests are being taken in. */
+/** Carries out the work, which makes durable what the request starts, once few enough other requests are being taken in. */
 export async function accept<T>(
   context: HttpContext,
   reply: FastifyReply,

@@ -1,5 +1,5 @@
-// Logs one line for each finished request. Called by authorize.ts (and by app.ts for requests without a route) when the
-// level is on, so that a level that is off costs nothing. Never logs a URL, a header or a body: they may hold secrets.
+// Logs one line for each finished request. Called by authorize.ts (and by app.ts for requests without a route) when the level is
+// on; a level that is off costs nothing. Never logs a URL, a header or a body: they may hold secrets.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
@@ -18,7 +18,7 @@ export function logAccess(log: Logger, level: 'debug' | 'info', request: Fastify
         route: request.routeOptions.url,
         status: response.statusCode,
         durationMs: Math.round(performance.now() - startedAt),
-        // The client left before it had the whole answer.
+        // The client left before it received the whole answer.
         aborted,
         requestId: request.id,
       },

@@ -1,5 +1,5 @@
-// Decides who sends a request: the holder of an API key, or of a run token (docs/security.md#run-tokens). Called by authorize.ts
-// for requests, and by connect/hub.ts for upgrades.
+// Determines who sends a request: the holder of an API key, or of a run token (docs/security.md#run-tokens). Called by
+// authorize.ts for requests, and by connect/hub.ts for upgrades.
 
 import type { Operation } from '@perdure/protocol/operations'
 import { EngineError } from '../../domain/model/errors.ts'
@@ -11,7 +11,7 @@ import type { HttpDeps } from './deps.ts'
 
 export type AdmitDeps = Pick<HttpDeps, 'keys' | 'corsOrigins'> & { runAccess: Pick<RunAccess, 'read'> }
 
-/** The credentials of a request: its headers, and the `token` of its query where that is no parameter of the operation. */
+/** The credentials of a request: its headers, and the `token` of its query unless that is a parameter of the operation. */
 export interface GivenCredentials extends Credentials {
   token?: string | undefined
 }
@@ -37,7 +37,7 @@ export function admit(deps: AdmitDeps, credentials: GivenCredentials, needs: Adm
   return { namespace, runToken: grant, ...(keyId === '' ? {} : { keyId }) }
 }
 
-/** Whether the same credentials still give the actor's namespace: keys change while a stream or socket is open. */
+/** Whether the same credentials still open the actor's namespace: keys change while a stream or socket is open. */
 export function isStillAdmitted(actor: Actor, ...given: Parameters<typeof admit>): boolean {
   try {
     return admit(...given).namespace === actor.namespace
@@ -47,18 +47,18 @@ export function isStillAdmitted(actor: Actor, ...given: Parameters<typeof admit>
   }
 }
 
-/** Whether the refusal is of a key that this engine does not know: another engine may just have made it. */
+/** Whether a key was refused that this engine does not know: another engine may just have made it. */
 export function isUnknownKey(refusal: unknown, { authorization, token }: GivenCredentials): boolean {
   const isGiven = authorization !== undefined || token !== undefined
   return refusal instanceof EngineError && refusal.code === 'unauthorized' && isGiven
 }
 
-/** Whether the credentials are a run token: no one guesses such a text. */
+/** Whether the credentials are a run token: nobody guesses such a text. */
 export function carriesRunToken({ authorization, token }: GivenCredentials): boolean {
   return authorization === undefined ? token !== undefined : RunTokens.isOne(bearerToken(authorization) ?? '')
 }
 
-/** The run token of the request. The header goes before the query, where nothing but a run token counts. */
+/** Returns the run token of the request. The header takes precedence over the query, where only a run token counts. */
 function runTokenOf({ keys }: AdmitDeps, credentials: GivenCredentials): string | undefined {
   if (!carriesRunToken(credentials)) return undefined
   const { authorization, token } = credentials

@@ -21,20 +21,20 @@ export interface Credentials {
   authorization?: string | undefined
   host?: string | undefined
   origin?: string | undefined
-  /** Set by browsers: how the page that sends the request relates to the engine (Fetch Metadata). */
+  /** Set by browsers: the relation between the page that sends the request and the engine (Fetch Metadata). */
   'sec-fetch-site'?: string | string[] | undefined
 }
 
 /** The keys that a request needs. */
 export interface Needs extends Pick<Operation, 'access' | 'alwaysKeyed'> {
-  /** Whether keys that may only read are enough. */
+  /** Whether keys that may only read are sufficient. */
   alsoReaders?: boolean
 }
 
 /**
- * The actor behind a request, if its key opens the operation. Until the first key is made everyone on this machine may call
- * (docs/security.md#without-keys), except operations that always require a key. A wrong key is refused even then: its
- * sender means another engine.
+ * Returns the actor behind a request, if its key opens the operation. Until the first key is made everyone on this machine may
+ * call (docs/security.md#without-keys), except operations that always require a key. A wrong key is refused even then: its sender
+ * means another engine.
  */
 export function authenticate(
   keys: KeyRing,
@@ -71,8 +71,8 @@ export function credentialsOf(headers: Credentials): Credentials {
 }
 
 /**
- * Any web page may post to localhost: the browser only withholds the answer. It sends the origin of the page, and a page
- * whose origin `ENGINE_CORS_ORIGINS` does not list is refused.
+ * Any web page may post to localhost: the browser only withholds the answer. It sends the origin of the page, and a page whose
+ * origin `ENGINE_CORS_ORIGINS` does not list is refused.
  */
 function refuseForeignPage(origin: string, corsOrigins: readonly string[]): void {
   if (isListed(origin, corsOrigins)) return
@@ -84,8 +84,8 @@ function refuseForeignPage(origin: string, corsOrigins: readonly string[]): void
 }
 
 /**
- * A browser sends no `Origin` with a plain GET: an image, a script, a link. It says in `Sec-Fetch-Site` that a page of another
- * site caused the request, and that is refused for every method, unless `ENGINE_CORS_ORIGINS` lists the page.
+ * A browser sends no `Origin` with a plain GET: an image, a script, a link. But `Sec-Fetch-Site` says that a page of another site
+ * caused the request; this is refused for every method, unless `ENGINE_CORS_ORIGINS` lists the page.
  */
 function refuseCrossSite({ origin, 'sec-fetch-site': site }: Credentials, corsOrigins: readonly string[]): void {
   if (site === undefined || !String(site).toLowerCase().includes('cross-site')) return
@@ -110,8 +110,8 @@ export function bearerToken(authorization: string): string | undefined {
 const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i
 
 /**
- * Without keys the only credential is to be on this machine, and its browser runs pages from everywhere. A page whose
- * name resolves to loopback (DNS rebinding) still sends that name as `Host`.
+ * Without keys the only credential is being on this machine, and its browser runs pages from everywhere. A page whose name
+ * resolves to loopback (DNS rebinding) still sends that name as `Host`.
  */
 export function refuseForeignHost(host = ''): void {
   if (LOOPBACK_HOST.test(host)) return

@@ -29,7 +29,7 @@ export function authorizeRequest({ deps, drain, guesses }: HttpContext, operatio
     }
     drain.enter(reply.raw)
     const credentials = credentialsIn(request, operation)
-    // A run token is no guess at a key: a page may send one whose time is over.
+    // A run token is not a guess at a key: a page may send an expired one.
     const authorization = carriesRunToken(credentials) ? undefined : credentials.authorization
     const { remoteAddress } = request.raw.socket
     const letIn = () => {
@@ -47,21 +47,21 @@ export function authorizeRequest({ deps, drain, guesses }: HttpContext, operatio
   }
 }
 
-/** Ignores `?token=` where the operation has a parameter of that name. */
+/** Ignores `?token=` if the operation has a parameter with that name. */
 function credentialsIn(request: FastifyRequest, operation: Operation): GivenCredentials {
   const { token } = request.query as { token?: unknown }
   if (token === undefined || operation.query?.token !== undefined) return request.headers
   return { ...credentialsOf(request.headers), token: String(token) }
 }
 
-/** The keys that the request needs: with the flag `readsWith` the operation stores nothing. */
+/** Returns the keys that the request needs: with the flag `readsWith` the operation stores nothing. */
 function needsOf(operation: Operation, { query }: FastifyRequest): AdmitNeeds {
   const { readsWith } = operation
   if (readsWith === undefined || (query as Record<string, unknown>)[readsWith] !== '1') return operation
   return { ...operation, alsoReaders: true }
 }
 
-/** A check for streams, which outlive changes of the keys: whether the request would still be authorized. */
+/** Returns a check for streams, which outlive changes of the keys: whether the request would still be authorized. */
 export function stillAuthorized({ deps }: HttpContext, operation: Operation, request: FastifyRequest): () => boolean {
   const { actor } = request
   const given = credentialsIn(request, operation)

@@ -1,12 +1,12 @@
 // Lets the web pages of `ENGINE_CORS_ORIGINS` call the interface (docs/operating.md#settings). Installed by app.ts; without
-// origins nothing is installed, and browsers refuse every page of another origin.
+// origins nothing is installed, and browsers refuse pages of every other origin.
 
 import fastifyCors from '@fastify/cors'
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route has hooks of its own for pages of other origins. */
+    /** The route has its own hooks for pages of other origins. */
     cors?: false
   }
 }
@@ -34,7 +34,7 @@ export function addCors(app: FastifyInstance, origins: readonly string[]): void 
   })
 }
 
-/** Lets pages of every origin call a route, and read its refusals. Never with credentials. A hook, to run first. */
+/** Lets pages of every origin call a route and read its refusals, never with credentials. A hook that must run first. */
 export const openToPages: onRequestHookHandler = (_request, reply, done) => {
   reply.header('access-control-allow-origin', '*')
   done()
@@ -59,7 +59,7 @@ export function answerPreflights(app: FastifyInstance, url: string): void {
   })
 }
 
-/** Whether the request is a preflight, which browsers send without a key and which is answered without one. */
+/** Whether the request is a preflight: browsers send it without a key, and it is answered without one. */
 export function isPreflight({ method, headers }: FastifyRequest): boolean {
   return method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined
 }

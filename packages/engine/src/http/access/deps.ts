@@ -1,4 +1,4 @@
-// Everything that routes call: the services by their own types, and the store for reads. compose/http.ts provides it.
+// Everything that routes call: the services by their own types, and the store for reads. Provided by compose/http.ts.
 
 import type { Logger } from 'pino'
 import type { Runner } from '../../domain/model/workflow.ts'
@@ -91,14 +91,14 @@ export interface HttpDeps {
   health: Health
   engines: Engines
   release: Release
-  /** The metrics of the engine as text, with those of the namespace's workflows. */
+  /** The metrics of the engine as text, including those of the namespace's workflows. */
   metrics(namespace: string): Promise<string>
   /** Accepts the sockets of Connect runners. */
   connections: Connections
   /** The memory for large messages of runners. */
   messages: MessageMemory
   /**
-   * The header over a nonce of a runner that connects, for the host that it says it dialled, if it does
+   * The header over a nonce of a connecting runner, for the host that it says it dialled, if it names one
    * (docs/wire-protocol.md#proof-of-the-engine).
    */
   proof(nonce: string, host: string | undefined): string
@@ -111,7 +111,7 @@ export interface HttpDeps {
   /** Whether the namespace starts no new runs. */
   isSuspended(namespace: string): boolean
   storeKind: 'sqlite' | 'postgres'
-  /** Runs that one bulk replay forks at most. */
+  /** Most runs that one bulk replay forks. */
   bulkReplayLimit: number
   /** Origins of the web pages that may call; `*` stands for all. */
   corsOrigins: readonly string[]
@@ -119,7 +119,7 @@ export interface HttpDeps {
   console?: { files: ConsoleFiles; prefix: string; hidesPayloads: boolean } | undefined
   /** Most streams and sockets of one namespace, and of one API key. */
   openLimits: Record<'streams' | 'keyStreams' | 'sockets' | 'keySockets', number>
-  /** Replaces single bounds of `HTTP_LIMITS`. */
+  /** Replaces individual bounds of `HTTP_LIMITS`. */
   limits?: Partial<HttpLimits> | undefined
   clock: Clock
   random: Random

@@ -1,11 +1,11 @@
-// Closes the interface without loss: new requests are refused, streams end, and requests in flight get a bounded time to
-// finish before the sockets are cut. authorize.ts enters requests; app.ts runs the drain when it closes.
+// Closes the interface without loss: new requests are refused, streams end, and requests in flight get a bounded time to finish
+// before the sockets are closed. authorize.ts enters requests; app.ts runs the drain when it closes.
 
 import type { ServerResponse } from 'node:http'
 import type { Clock } from '../../ports/clock.ts'
 
 export class Drain {
-  /** True from the moment the app closes: requests that come now are answered 503. */
+  /** True from the moment the app closes: requests that arrive after it are answered 503. */
   started = false
   #inFlight = 0
   readonly #streams = new Set<() => void>()
@@ -25,7 +25,7 @@ export class Drain {
     return this.#streams.size
   }
 
-  /** Counts the response as in flight until it is written or its connection is closed: `close` follows either, once. */
+  /** Counts the response as in flight until it is written or its connection is closed: `close` follows both, once. */
   enter(response: ServerResponse): void {
     this.#inFlight++
     response.on('close', this.#leave)

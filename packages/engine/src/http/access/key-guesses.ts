@@ -1,4 +1,4 @@
-// Slows down who tries API keys: counts the wrong keys of each address, and refuses further ones with 429
+// Slows down attempts to guess API keys: counts the wrong keys of each address, and refuses further ones with 429
 // (docs/security.md#wrong-keys). Called by authorize.ts and connect/hub.ts around the check of the key.
 
 import { createHash } from 'node:crypto'
@@ -10,19 +10,19 @@ import { OncePerMinute } from '../../services/support/once-per-minute.ts'
 
 /** Wrong keys that an address may send at once. */
 export const WRONG_KEYS_MAX = 100
-/** After this time one more. */
+/** After this time it may send one more. */
 export const WRONG_KEY_AGAIN_MS = 3_000
-/** Addresses in memory; beyond it the one that was quiet for longest is forgotten. */
+/** Most addresses in memory; beyond this the address that was quiet for longest is forgotten. */
 export const ADDRESSES_MAX = 10_000
-/** A longer key cannot be guessed, so it is always looked up: nobody shuts out the others of an address. */
+/** A longer key cannot be guessed, so it is always looked up: nobody can lock out the others at an address. */
 const GUESSABLE_LENGTH_MAX = 'Bearer '.length + 31
-/** A client that repeats the same few wrong keys makes as many guesses. */
+/** Number of recent wrong keys whose repetition does not count as a further guess. */
 const REPEATED_MAX = 16
 
 interface Guesses {
   /** Wrong keys, less one for every `WRONG_KEY_AGAIN_MS` since. */
   count: number
-  /** When `count` was right, by the monotonic clock. */
+  /** When `count` was computed, by the monotonic clock. */
   at: number
   /** Digests of the last wrong keys. */
   last: string[]
@@ -46,7 +46,7 @@ export class KeyGuesses {
     return this.#networks.size
   }
 
-  /** Throws `rate_limited` for a key that could be a guess of an address that has none left, before it is looked up. */
+  /** Throws `rate_limited` for a key that could be a guess, before it is looked up, if its address has no guesses left. */
   refuseSpent(authorization: string | undefined, address: string | undefined): void {
     if (this.#networks.size === 0 || authorization === undefined) return
     if (authorization.length > GUESSABLE_LENGTH_MAX) return
@@ -54,7 +54,7 @@ export class KeyGuesses {
     if (guesses && guesses.count > WRONG_KEYS_MAX - 1) throw tooMany(guesses)
   }
 
-  /** Counts the refusal of a wrong key, and returns what to answer. Returns every other refusal unchanged. */
+  /** Counts the refusal of a wrong key, and returns the refusal to answer with. Returns every other refusal unchanged. */
   counted<T>(refusal: T, authorization: string | undefined, address: string | undefined): T | EngineError {
     if (!(refusal instanceof EngineError) || refusal.code !== 'unauthorized' || authorization === undefined) {
       return refusal
@@ -73,7 +73,7 @@ export class KeyGuesses {
     return tooMany(guesses)
   }
 
-  /** The guesses of a network as of now; undefined when there are none. */
+  /** The present guesses of a network; undefined when there are none. */
   #current(network: string): Guesses | undefined {
     const guesses = this.#networks.get(network)
     if (!guesses) return undefined
@@ -103,7 +103,7 @@ function tooMany({ count }: Guesses): EngineError {
   })
 }
 
-/** An IPv4 address, or the first 64 bits of an IPv6 one: the rest is for its holder to choose. */
+/** Returns an IPv4 address, or the first 64 bits of an IPv6 address: its holder chooses the rest. */
 export function networkOf(address = ''): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
   if (mapped) return mapped[1] as string

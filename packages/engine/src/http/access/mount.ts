@@ -1,5 +1,5 @@
-// Mounts an operation of the protocol as a route. The access, the query and the kind of reply come from the operation, so
-// that the OpenAPI document cannot differ. Called by every route file.
+// Mounts an operation of the protocol as a route. The access, the query and the kind of reply come from the operation, so that
+// the OpenAPI document cannot differ. Called by every route file.
 
 import type { Operation, QueryParams, QueryValues } from '@perdure/protocol/operations'
 import type {
@@ -38,7 +38,7 @@ export interface MountOptions {
   isOpenToPages?: true
   /** Refuses by throwing, before the body and the query are read. */
   refuseEarly?: (request: FastifyRequest) => void
-  /** Members that the body must not have, by name, with the reason. */
+  /** Members that the body must not have, by name, each with the reason. */
   fixed?: Readonly<Record<string, string>>
   config?: FastifyContextConfig
   /** Called when the request was refused, wherever that happened. */
@@ -62,7 +62,7 @@ export function mount<const Op extends Operation>(
     url,
     onRequest: isOpenToPages ? [openToPages, authorize] : authorize,
     ...(refuseEarly ? { preParsing: async (request: FastifyRequest) => refuseEarly(request) } : {}),
-    // A HEAD request would hold open a stream without a body.
+    // A HEAD request would keep a stream without a body open.
     exposeHeadRoute: method === 'GET' && !reply.stream,
     ...options,
     ...(isOpenToPages && { config: { ...options.config, cors: false } }),
@@ -78,7 +78,7 @@ export function mount<const Op extends Operation>(
   })
 }
 
-/** Refuses a run token whose run is not the one in the path. */
+/** Refuses a run token for a run other than the one in the path. */
 function requireRunOfToken({ deps }: HttpContext, { actor, params }: FastifyRequest): Promise<void> | undefined {
   return actor.runToken && deps.runAccess.requireRun(actor.runToken, (params as { id: string }).id)
 }

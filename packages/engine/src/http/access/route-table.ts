@@ -1,5 +1,5 @@
-// The methods that each path answers: separates wrong methods (405) from wrong paths (404), and finds the literal paths that
-// the router would take for ids. Filled and used by app.ts.
+// The methods that each path answers: separates wrong methods (405) from wrong paths (404), and finds the literal paths that the
+// router would take for ids. Filled and used by app.ts.
 
 import { nearestName } from '@perdure/protocol'
 import { EngineError } from '../../domain/model/errors.ts'
@@ -26,7 +26,9 @@ export class RouteTable {
     })
   }
 
-  /** The pattern that the path was probably meant for: it ends with a slash too many, has a prefix, or is misspelt. */
+  /**
+   * Returns the pattern that the path was probably meant for: it has one slash too many at its end, has a prefix, or is misspelt.
+   */
   #nearest(path: string): string | undefined {
     if (path.length > COMPARED_CHARS_MAX) return undefined
     const patterns = [...this.#methods.keys()].filter(pattern => !pattern.includes('*'))
@@ -44,7 +46,7 @@ export class RouteTable {
 
   /** The error for a request without a route: 405 with the methods that a known path answers, or 404. */
   refusal(path: string): EngineError {
-    // `/runs/stream` is a path of its own, not a run.
+    // `/runs/stream` is its own path, not a run.
     const allow = new Set(this.#methods.get(path))
     for (const [pattern, methods] of allow.size > 0 ? [] : this.#methods) {
       if (matches(pattern, path)) for (const method of methods) allow.add(method)
@@ -62,12 +64,12 @@ export class RouteTable {
   }
 }
 
-/** A pattern as the documentation writes it. */
+/** Returns a pattern as the documentation writes it. */
 function shown(pattern: string): string {
   return pattern.replace(/:(\w+)/g, '{$1}')
 }
 
-/** Whether each segment is that of the pattern, or a misspelling of it. */
+/** Whether each segment equals the pattern's, or is a misspelling of it. */
 function isNear(pattern: string, path: string): boolean {
   const expected = pattern.split('/')
   const actual = path.split('/')

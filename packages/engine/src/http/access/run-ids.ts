@@ -1,5 +1,5 @@
 // Resolves the ids of runs that requests name, in the path, the query or the body: a run whose id a caller gave is stored under
-// another (docs/decisions/0015-given-run-ids.md). mount.ts calls it for paths and queries, routes for bodies and topics.
+// another id (docs/decisions/0015-given-run-ids.md). mount.ts calls it for paths and queries, routes for bodies and topics.
 
 import type { Operation, QueryParams } from '@perdure/protocol/operations'
 import type { FastifyRequest } from 'fastify'
@@ -8,12 +8,12 @@ import type { HttpContext } from './context.ts'
 
 const RUN_PATH = '/runs/{id}'
 
-/** Whether requests of the operation name runs in their path or their query. */
+/** Whether requests of the operation name runs in their path or query. */
 export function namesRuns({ path, query = {} }: Operation): boolean {
   return path.startsWith(RUN_PATH) || paramsOf(query).length > 0
 }
 
-/** Replaces the ids in the path and the query by those under which the runs are stored, by one read, if there are any. */
+/** Replaces the ids in the path and the query by the ids under which the runs are stored; one read, if there are any. */
 export async function resolveRunIds(
   { deps }: HttpContext,
   request: FastifyRequest,

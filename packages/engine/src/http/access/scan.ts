@@ -1,14 +1,14 @@
-// Carries out a scan of the store for a request (ports/store-reads). The scan is given up when the client leaves, or when
-// its time is over, which counts from the arrival of the request. Called by routes that search, count or list payloads.
+// Carries out a scan of the store for a request (ports/store-reads). The scan ends early when the client leaves, or when its
+// time, counted from the arrival of the request, is over. Called by routes that search, count or list payloads.
 
 import type { FastifyReply } from 'fastify'
 import { EngineError } from '../../domain/model/errors.ts'
 import type { HttpContext } from './context.ts'
 
 export interface ScanBounds {
-  /** By default `scanMs` of the limits. */
+  /** Default: `scanMs` of the limits. */
   timeoutMs?: number
-  /** The refusal of a scan that itself used up its time: what to narrow. By default `overloaded`. */
+  /** The refusal of a scan that itself used up its time: what to narrow. Default: `overloaded`. */
   tooWide?: () => EngineError
 }
 
@@ -21,7 +21,7 @@ export function scan<T>(
   return whileConnected(context, reply, work, { timeoutMs, refusal: tooWide })
 }
 
-/** Carries out work that ends with the refusal after so long, and when the client disconnects. Also used by accept.ts. */
+/** Carries out work that ends with the refusal after this time, or when the client disconnects. Also used by accept.ts. */
 export async function whileConnected<T>(
   { deps: { clock } }: Pick<HttpContext, 'deps'>,
   reply: FastifyReply,

@@ -8,7 +8,7 @@ import { KeyPermits, Permits } from '../../services/support/permits.ts'
 export interface OpenLimits {
   /** The name of the counted things in messages. */
   name: 'streams' | 'sockets'
-  /** Most of all namespaces together. */
+  /** Most in all namespaces together. */
   all: number
   perNamespace: number
   perKey: number
@@ -36,7 +36,7 @@ export class OpenCounts {
     return this.#all.inUse
   }
 
-  /** Throws `rate_limited` or `overloaded`, naming the bound, when the caller may open no more now. */
+  /** Throws `rate_limited` or `overloaded`, naming the bound, if the caller may not open another one now. */
   check({ namespace, keyId }: Actor): void {
     const { name, all, perNamespace, perKey } = this.#limits
     const settings = SETTINGS[name]
@@ -51,7 +51,7 @@ export class OpenCounts {
     if (this.#all.room <= 0) throw new EngineError('overloaded', `${all} ${name} are open, the maximum`)
   }
 
-  /** Counts one more until the returned function is called; calling that again changes nothing. Throws as `check` does. */
+  /** Counts another one until the returned function is called; calling that again changes nothing. Throws as `check` does. */
   enter(actor: Actor): () => void {
     this.check(actor)
     this.#take(actor)

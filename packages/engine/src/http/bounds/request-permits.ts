@@ -1,40 +1,43 @@
-// Requests of a kind that may be under way at once. Further ones wait for a permit, and callers take turns. Used by the routes of
-// statistics, and by access/accept.ts.
+// Permits for requests of one kind: only so many may be under way at once. Further requests wait for a permit, and callers take
+// turns. Used by the routes of statistics, and by access/accept.ts.
 
 import { FairQueue } from '../../base/fair-queue.ts'
 import { EngineError } from '../../domain/model/errors.ts'
 
-/** The sender of a request. Without `keyId`, all requests of the namespace are one caller's. */
+/** The sender of a request. Without `keyId`, all requests of the namespace belong to one caller. */
 export interface Caller {
   namespace: string
   keyId?: string
 }
 
-/** Requests that wait at most. */
+/** Most requests that wait. */
 export interface WaitingMax {
   all: number
   perNamespace: number
   perKey: number
-  /** Bytes of their bodies; a namespace has at most half of what others leave. */
+  /** Bytes of their bodies; a namespace gets at most half of what the others leave. */
   bytes: number
 }
 
 export interface RequestPermitsOptions {
-  /** Permits in all. The number may change at any time. */
+  /** Total number of permits, which may change at any time. */
   max(): number
   waitingMax: WaitingMax
-  /** The message for a request that is refused because too many wait. */
+  /** The message for a request that is refused because too many are waiting. */
   refusal: string
 }
 
 /** A request that waits for its permits. */
 export interface Waiting {
   caller: Caller
-  /** Its permits; by default one. It begins when one is free, so a large request never waits for many to be free at once. */
+  /**
+   * Number of its permits; one by default. It begins when one is free, so a large request never waits for many to be free at
+   * once.
+   */
   count?: number
   /** Length of its body. */
   bytes?: number
-  /** Ends the wait: it rejects with the reason. */
+  /** Ends the wait by rejecting with the signal's reason. */
   signal: AbortSignal
 }
 
@@ -44,7 +47,7 @@ interface Waiter {
   begin(): void
 }
 
-/** The requests of a namespace that wait, by API key, and the bytes of their bodies. */
+/** The waiting requests of a namespace, by API key, and the bytes of their bodies. */
 interface NamespaceWaiters {
   byKey: FairQueue<Waiter>
   bytes: number
@@ -53,7 +56,7 @@ interface NamespaceWaiters {
 export class RequestPermits {
   readonly #options: RequestPermitsOptions
   #inUse = 0
-  /** For each request that waits, the queue of its namespace: namespaces take turns, and in each its API keys. */
+  /** For each waiting request, the queue of its namespace: namespaces take turns, and so do the API keys in each. */
   readonly #waiting = new FairQueue<NamespaceWaiters>()
   #bytes = 0
 
@@ -66,7 +69,7 @@ export class RequestPermits {
     return this.#waiting.count
   }
 
-  /** Takes permits if one is free and nobody waits. `giveBack` follows, as it follows `take`. */
+  /** Takes permits if one is free and nobody waits. Like `take`, it is followed by `giveBack`. */
   tryTake(count = 1): boolean {
     if (this.waiting > 0 || this.#inUse >= this.#options.max()) return false
     this.#inUse += count

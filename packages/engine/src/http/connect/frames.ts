@@ -32,7 +32,7 @@ export function readFrame(text: string): IncomingFrame {
   return { type, id, payload, text }
 }
 
-/** Every frame has a payload, if only an empty one: strict peers require it. */
+/** Every frame has a payload, even if it is empty: strict peers require it. */
 export function writeFrame(type: FrameType, id: string, payload = '{}'): string {
   return `{"type":"${type}","id":${JSON.stringify(id)},"payload":${payload}}`
 }

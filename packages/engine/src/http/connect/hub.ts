@@ -46,7 +46,7 @@ interface Connection {
 }
 
 const PATH = operations.connect.path
-/** Most instances of one heartbeat. A runner has 16 sockets at most. */
+/** Most instances in one heartbeat. A runner has at most 16 sockets. */
 const BEATS_MAX = 64
 /** The actor of a socket that is opened only to be refused by an `error` frame. */
 const NO_ACTOR: Actor = { namespace: '' }
@@ -58,7 +58,7 @@ interface Admission {
   isKeyValid(): boolean
 }
 
-/** The hub takes upgrades; a plain request gets an error. */
+/** Lets the hub take upgrades; a plain request gets an error. */
 export function connectRoutes(app: FastifyInstance, context: HttpContext): void {
   const hub = new ConnectHub({ ...context.deps, guesses: context.guesses })
   hub.listen(app.server)
@@ -74,7 +74,7 @@ export function connectRoutes(app: FastifyInstance, context: HttpContext): void 
   })
 }
 
-/** The step that a heartbeat names, if that can be read. */
+/** The step that a heartbeat names, if it can be read. */
 function stepOf({ [BEATS_STEP_HEADER]: text }: IncomingHttpHeaders): string | undefined {
   try {
     return typeof text === 'string' ? cutText(decodeURIComponent(text), NAME_CHARS_MAX) : undefined
@@ -91,7 +91,7 @@ export class ConnectHub {
   readonly #sockets: OpenCounts
   /** One for each closed socket whose removal is not finished. */
   readonly #leaving = new Set<Promise<void>>()
-  /** Connections with an ignored upgrade, until they are given back to the server. */
+  /** Connections with an ignored upgrade, until they are returned to the server. */
   readonly #ignoredUpgrades = new Set<Socket>()
   /** The upgrades whose callers have shown a key that opens the socket. */
   readonly #admitted = new WeakSet<IncomingMessage>()
@@ -115,12 +115,12 @@ export class ConnectHub {
     })
     deps.keys.onChange(() => this.#checkKeys())
     this.#server.on('wsClientError', (error, stream, request) =>
-      // A client of another WebSocket version learns which one is supported (RFC 6455, section 4.4).
+      // A client with another WebSocket version learns which one is supported (RFC 6455, section 4.4).
       refuse(stream, malformed(error, request), [['sec-websocket-version', '13']]),
     )
     // Proves the engine's identity to the runner, which chose the signed key (docs/wire-protocol.md#proof-of-the-engine).
     this.#server.on('headers', (headers, request) => {
-      // Before it has shown a key, a caller gets nothing signed.
+      // Nothing signed is sent to a caller that has not shown a key.
       if (!this.#admitted.has(request)) return
       const nonce = request.headers['sec-websocket-key'] ?? ''
       const host = request.headers[DIALLED_HOST_HEADER]
@@ -179,7 +179,7 @@ export class ConnectHub {
     }
   }
 
-  /** Answers a request as if it had not offered the upgrade, which is to another protocol. */
+  /** Answers a request as if it had not offered its upgrade, which is to another protocol. */
   #ignoreUpgrade(server: Server, request: IncomingMessage, socket: Socket, head: Buffer): void {
     const release = () => {
       socket.off('error', release).off('close', release)
@@ -271,7 +271,7 @@ export class ConnectHub {
     for (const { socket, isRegistered } of this.#connections) if (isRegistered) socket.heartbeat(id)
   }
 
-  /** The keys have changed: closes the sockets that they would no longer open. */
+  /** Called when the keys have changed: closes the sockets that they would no longer open. */
   #checkKeys(): void {
     const problem = new EngineError('unauthorized', 'the keys have changed, and its key is no longer valid')
     for (const { peer, isKeyValid } of this.#connections) if (!isKeyValid()) peer.fail(problem, CLOSE_CODES.auth)

@@ -1,5 +1,5 @@
-// The messages of one socket on their way to its peer, in their order. A large one waits, as the bytes that came, until there is
-// memory to read it, and the socket is not read meanwhile. Opened by the hub.
+// The messages of one socket on their way to its peer, in order. A large message waits, as the received bytes, until there is
+// memory to read it; meanwhile the socket is not read. Opened by the hub.
 
 import { type MessageMemory, SMALL_MESSAGE_BYTES_MAX } from '../../ports/message-memory.ts'
 
@@ -11,7 +11,7 @@ export interface InboxOptions {
 
 export class Inbox {
   readonly #options: InboxOptions
-  /** Messages behind one that waits: they had been received when the socket was paused. */
+  /** Messages after one that waits: they had been received when the socket was paused. */
   readonly #queued: Buffer[] = []
   #isWaiting = false
 
@@ -31,7 +31,7 @@ export class Inbox {
     let isLater = false
     memory.request(bytes.length, release => {
       this.#isWaiting = false
-      // The call that gets the message holds memory for what it keeps.
+      // The call that gets the message reserves memory for the part it keeps.
       receive(bytes.toString())
       release()
       if (isLater) this.#goOn()

@@ -5,7 +5,7 @@ import { CONNECT_HEARTBEAT_MS, CONNECT_SILENCE_MS } from '@perdure/protocol'
 const MIB = 1024 * 1024
 
 export const CONNECT_LIMITS = {
-  /** Most sockets in all; a further upgrade is answered 503. */
+  /** Most sockets in total; a further upgrade is answered 503. */
   socketsMax: 10_000,
   /** How long a socket may take to register. */
   registerMs: 10_000,
@@ -19,7 +19,7 @@ export const CONNECT_LIMITS = {
 
 export type ConnectLimits = typeof CONNECT_LIMITS
 
-/** Unanswered heartbeats after which a timer closes the socket at the end of the allowed silence. */
+/** Number of unanswered heartbeats after which a timer closes the socket at the end of the allowed silence. */
 export const UNANSWERED_HEARTBEATS_MAX = CONNECT_SILENCE_MS / CONNECT_HEARTBEAT_MS
 /** How long the answer to the last of these heartbeats may take. */
 export const HEARTBEAT_ANSWER_MS = 500

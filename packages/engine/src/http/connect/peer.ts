@@ -1,5 +1,5 @@
-// One runner on a Connect socket: handles the frames that it sends, and answers them (docs/wire-protocol.md#frames). The
-// hub opens one per socket.
+// One runner on a Connect socket: handles the frames that it sends, and answers them (docs/wire-protocol.md#frames). The hub
+// opens one per socket.
 
 import { randomBytes } from 'node:crypto'
 import {
@@ -51,7 +51,7 @@ export interface PeerOptions {
 export const SHUTDOWN_REASON = 'the engine shuts down'
 
 export class Peer {
-  /** By type of frame. Null: only the engine sends it, so it is ignored, as unknown types are. */
+  /** By type of frame. Null: only the engine sends it, so it is ignored, like unknown types. */
   static readonly #HANDLERS: Readonly<Record<FrameType, ((peer: Peer, frame: IncomingFrame) => void) | null>> = {
     hello: (peer, frame) => peer.#hello(frame),
     'runner.register': (peer, frame) => peer.#register(frame),
@@ -60,7 +60,7 @@ export class Peer {
     'invoke.again': (peer, frame) => peer.#again(frame),
     'invoke.stream': (peer, frame) => peer.#append(frame),
     heartbeat: (peer, { id }) => peer.#options.socket.send('heartbeat.ack', id),
-    // A sign of life, as every frame is, and nothing else.
+    // A sign of life, like every frame, and nothing else.
     'heartbeat.ack': null,
     'runner.registered': null,
     invoke: null,
@@ -77,7 +77,7 @@ export class Peer {
   #instance: string | undefined
   #connection: RunnerConnection | undefined
   #registered: RegisterRequest | undefined
-  /** Frames that came while a registration was being made durable. */
+  /** Frames that arrived while a registration was being made durable. */
   #queued: IncomingFrame[] = []
   #registering: Promise<void> | undefined
   constructor(options: PeerOptions) {
@@ -104,12 +104,12 @@ export class Peer {
     socket.close(closeCode, problemOf(error).code)
   }
 
-  /** The runner has read what was sent. */
+  /** Called when the runner has read everything that was sent. */
   drained(): void {
     this.#connection?.drained()
   }
 
-  /** The socket is closed. Resolves when a pending registration is over and a runner without an id is removed. */
+  /** Called when the socket is closed. Resolves when a pending registration is over and a runner without an id is removed. */
   async closed(): Promise<void> {
     this.#connection?.close()
     this.#queued = []
@@ -174,7 +174,7 @@ export class Peer {
     connection.append(frame.id, this.#readFor(connection, frame, readCheckpoint))
   }
 
-  /** The handler of a pass that was answered goes on. The acknowledgement says that its run has another pass, or needs none. */
+  /** The handler of an answered pass continues. The acknowledgement says that its run has another pass, or needs none. */
   #again({ id, payload }: IncomingFrame): void {
     const { deps, socket, actor } = this.#options
     this.#registeredConnection()
@@ -186,7 +186,7 @@ export class Peer {
     )
   }
 
-  /** A frame that cannot be read ends its invoke, as an unreadable answer over HTTP does. */
+  /** Ends the invoke of a frame that cannot be read, as an unreadable answer over HTTP does. */
   #readFor<T>(connection: RunnerConnection, frame: IncomingFrame, read: (frame: IncomingFrame) => T): T {
     try {
       return read(frame)
@@ -225,7 +225,7 @@ export class Peer {
       .finally(() => this.#handleQueued())
   }
 
-  /** The registration is durable: opens the connection, or renews it. */
+  /** Called when the registration is durable: opens the connection, or renews it. */
   #open(terms: ConnectRegister, request: RegisterRequest, reply: RegisterReply): void {
     const { deps, socket, actor, onRegistered } = this.#options
     const { app, runner, url } = request
@@ -243,7 +243,10 @@ export class Peer {
     deps.log.info({ namespace: actor.namespace, app, runner: reply.runnerId }, 'runner connected')
   }
 
-  /** Handles the frames that came during the registration; if another registration is among them, the rest waits again. */
+  /**
+   * Handles the frames that arrived during the registration; if another registration is among them, the frames after it wait
+   * again.
+   */
   #handleQueued(): void {
     this.#registering = undefined
     while (!this.#registering) {

@@ -1,5 +1,5 @@
-// Checks the payloads of `hello`, `runner.register` and `invoke.again` frames. A registration is that of `POST /register` without the
-// `url` (docs/wire-protocol.md#frames). Called by peer.ts.
+// Checks the payloads of `hello`, `runner.register` and `invoke.again` frames. A registration has the fields of `POST /register`
+// except the `url` (docs/wire-protocol.md#frames). Called by peer.ts.
 
 import type { ConnectRegister, RegisterRequest } from '@perdure/protocol'
 import { ConnectRegisterSchema, HelloSchema, InvokeAgainSchema } from '@perdure/protocol/schema'
@@ -34,7 +34,10 @@ export function checkHello(payload: unknown = {}): string | undefined {
   return instance
 }
 
-/** The registration in the form that the registry takes. `earlier` is the socket's last one: app and runner must stay. */
+/**
+ * Returns the registration in the form that the registry takes. `earlier` is the socket's last one: app and runner must stay the
+ * same.
+ */
 export function registrationOf(
   register: ConnectRegister,
   options: { namespace: string; socketId: string; earlier: RegisterRequest | undefined },

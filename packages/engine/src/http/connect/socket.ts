@@ -1,5 +1,5 @@
-// One WebSocket, as the hub and the Connect transport use it: writes the frames of one tick together, bounds what is
-// unread, and closes a socket that is silent.
+// One WebSocket, as the hub and the Connect transport use it: writes the frames of one tick together, bounds the unread bytes,
+// and closes a silent socket.
 
 import type { Duplex } from 'node:stream'
 import { CLOSE_CODES, CONNECT_HEARTBEAT_MS, type FrameType } from '@perdure/protocol'
@@ -15,9 +15,9 @@ export interface ConnectSocketOptions {
   stream: Duplex
   clock: Clock
   limits: ConnectLimits
-  /** Called once, when nothing more is sent or received: at once if this side closes. */
+  /** Called once, when nothing more is sent or received; immediately if this side closes. */
   onOver(): void
-  /** The event loop of the runner is free again. */
+  /** Called when the runner's event loop is free again. */
   onUnblocked(): void
 }
 
@@ -27,20 +27,23 @@ export class ConnectSocket implements RunnerSocket {
   /** The same by the monotonic clock. */
   #seenAt: number
   #heardAt: number
-  /** This side does not read: the runner may give signs of life that are not seen. */
+  /** This side is not reading: the runner may give signs of life that are not seen. */
   #isPaused = false
   #unansweredHeartbeats = 0
   /** How long the runner had been silent at the first unanswered heartbeat. */
   #silentBeforeMs = 0
   #cancelClose: (() => void) | undefined
   #isOver = false
-  /** Since when the runner has not read its socket, by the monotonic clock, while another thread of its process beats. */
+  /**
+   * The time since which the runner has not read its socket, by the monotonic clock, while another thread of its process sends
+   * heartbeats.
+   */
   #blockedAt: number | undefined
   #isDoubted = false
-  /** How long the runner was silent when the socket was closed for it. */
+  /** How long the runner had been silent when the socket was closed for that reason. */
   #silentMs: number | undefined
   #begunStep: string | undefined
-  /** Characters of the frames under way that are large by themselves: a slow network may take long for one. */
+  /** Characters of the frames under way that are large by themselves: one may take long on a slow network. */
   #largeBytes = 0
 
   constructor(options: ConnectSocketOptions) {
@@ -71,7 +74,7 @@ export class ConnectSocket implements RunnerSocket {
     return !this.#isOver && answers && ws.bufferedAmount < limits.unreadHighBytes
   }
 
-  /** The runner gave a sign of life. */
+  /** Called when the runner gave a sign of life. */
   seen(): void {
     const { clock } = this.#options
     this.lastSeenAt = clock.now()
@@ -179,14 +182,14 @@ export class ConnectSocket implements RunnerSocket {
 
 const CPU_BOUND = 'CPU-bound work belongs in a worker thread'
 
-/** With this much gathered it is sent at once. It is a dozen or two invokes: those after a batch of commits. */
+/** When this much is gathered it is sent at once. That is a dozen or two invokes, such as those after a batch of commits. */
 const CORKED_BYTES_MAX = 8192
 
 let corked: Duplex[] = []
 
 /**
- * Gathers what is sent to the socket in one tick of the event loop into one system call. When that is much, it is sent at
- * once, so that the runner can begin while the engine is still busy with the rest.
+ * Gathers the frames sent to the socket in one tick of the event loop into one system call. A large amount is sent at once, so
+ * that the runner can begin while the engine is still busy with the rest.
  */
 function corkForThisTick(stream: Duplex): void {
   if (stream.writableCorked > 0) {

@@ -1,5 +1,5 @@
-// Serves the console: its files, and its page at every path that has no file (docs/console.md). The files need no key; they
-// are not secret, and they read the engine through its interface, which does. Mounted by app.ts.
+// Serves the console: its files, and its page at every path that has no file (docs/console.md). The files need no key: they are
+// not secret, and they read the engine through its interface, which needs one. Mounted by app.ts.
 
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -10,8 +10,8 @@ import { type ConsoleFile, etagOf } from '../response/console-files.ts'
 import { acceptedEncoding } from '../response/encoding.ts'
 
 /**
- * No inline script or style, no address but the engine's own, no frame around the page, and no HTML from text: a browser
- * refuses what code forgets.
+ * No inline script or style, no address but the engine's own, no frame around the page, and no HTML from text: the browser
+ * refuses what the code forgets to prevent.
  */
 const POLICY = [
   "default-src 'none'",
@@ -75,7 +75,10 @@ function refusalOf(host: string | undefined): Error | undefined {
   }
 }
 
-/** The page, compressed. It has the address of the engine and the settings that the console needs before its first request. */
+/**
+ * Returns the page, compressed. It contains the address of the engine and the settings that the console needs before its first
+ * request.
+ */
 function pageOf(
   { files, prefix, hidesPayloads }: NonNullable<HttpContext['deps']['console']>,
   isOpen: boolean,
@@ -100,7 +103,7 @@ function send(request: FastifyRequest, reply: FastifyReply, file: ConsoleFile): 
   return reply.header('content-type', file.type).send(bytes ?? file.plain)
 }
 
-/** Whether an `If-None-Match` header names the tag (RFC 9110, section 13.1.2): a proxy may have made it weak. */
+/** Whether an `If-None-Match` header names the tag (RFC 9110, section 13.1.2). A proxy may have made the tag weak. */
 function isKnown(header: string | undefined, etag: string): boolean {
   return header?.split(',').some(each => ['*', etag].includes(each.trim().replace(/^W\//, ''))) ?? false
 }

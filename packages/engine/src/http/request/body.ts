@@ -11,9 +11,9 @@ import { type JsonFault, jsonFault } from './json-fault.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route takes the bytes of its body, of any content type, by `rawBodyOf`: the sender signed them. */
+    /** The route takes the bytes of its body, of any content type, with `rawBodyOf`: the sender signed them. */
     rawBody?: true
-    /** Levels of the body above those of a payload in it; 1 where it is not given. */
+    /** Levels of the body above a payload in it; 1 if not given. */
     bodyDepth?: number
   }
 }
@@ -54,8 +54,8 @@ export function addBodyParser(app: FastifyInstance, discardMax: number): void {
     if (type !== undefined && type !== JSON_TYPE && !MEDIA_TYPE.test(type)) delete headers['content-type']
     done()
   })
-  // A refusal is passed as the body, not as the parser's error: after an error fastify closes the connection, which is
-  // right only when the body was not read to its end.
+  // A refusal is passed as the body, not as the parser's error: after an error fastify closes the connection, which is right only
+  // if the body was not read to its end.
   app.addHook('preHandler', (request, _reply, done) => {
     done(request.body instanceof EngineError ? request.body : undefined)
   })
@@ -118,9 +118,9 @@ interface Received {
 }
 
 /**
- * Collects the body. A body that is too large is still read to its end (up to `discardMax`) and discarded: closing the
- * connection of a client that is sending would reset it before it can read the refusal. When the client disconnects in
- * the middle, `done` is not called.
+ * Collects the body. A body that is too large is still read to its end (up to `discardMax`) and discarded: closing the connection
+ * while the client is sending would reset it before the client can read the refusal. If the client disconnects before the end,
+ * `done` is not called.
  */
 function receive(
   source: IncomingMessage,

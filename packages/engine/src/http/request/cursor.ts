@@ -33,7 +33,10 @@ export function encodeCursor(scope: CursorScope, position: readonly (string | nu
   return Buffer.from(JSON.stringify(parts)).toString('base64url')
 }
 
-/** The position in `cursor`; undefined without one. `read` checks it, and returns undefined for one that no row can have. */
+/**
+ * Returns the position in `cursor`; undefined without one. `read` checks the position, and returns undefined if no row can have
+ * it.
+ */
 export function decodeCursor<Position>(
   cursor: string | undefined,
   scope: CursorScope,

@@ -1,5 +1,5 @@
-// Finds the place at which a text stops being JSON: the messages of V8 name it only for some faults, and differently in each
-// version. Called for refused bodies.
+// Finds the place where a text stops being JSON: V8's messages name it only for some faults, and differently in each version.
+// Called for refused bodies.
 
 export interface JsonFault {
   /** From 1. */
@@ -18,7 +18,7 @@ export function jsonFault(text: string): JsonFault | undefined {
   return { line: before.length, column: (before.at(-1) as string).length + 1, isEnd: at === text.length }
 }
 
-/** The kind of token that comes next. After an opening bracket it may also be the closing one. */
+/** The kind of token that comes next. After an opening bracket the closing one is possible too. */
 type Expected = 'value' | 'item or end' | 'key' | 'key or end' | 'colon' | 'comma or end'
 
 const SPACE = /[ \t\n\r]*/y
@@ -63,7 +63,7 @@ function faultAt(text: string): number | undefined {
   }
 }
 
-/** The end of the string that begins at `from`, or the place of the fault in it. */
+/** Returns the end of the string that begins at `from`, or the place of the fault in it. */
 function stringEnd(text: string, from: number): { end: number; isClosed: boolean } {
   for (let at = from + 1; at < text.length; ) {
     const c = text[at] as string
@@ -75,7 +75,7 @@ function stringEnd(text: string, from: number): { end: number; isClosed: boolean
   return { end: text.length, isClosed: false }
 }
 
-/** Where the match that begins at `at` ends; `at` itself without a match. */
+/** Returns where the match that begins at `at` ends; `at` itself if there is no match. */
 function matchEnd(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at
   return pattern.test(text) ? pattern.lastIndex : at

@@ -1,23 +1,23 @@
-// The bounds of the HTTP layer. `HttpDeps.limits` replaces single ones, so that tests can shorten the waits.
+// The bounds of the HTTP layer. `HttpDeps.limits` replaces individual ones, so that tests can shorten the waits.
 
 export interface HttpLimits {
-  /** Maximum body in bytes: of `POST /register`, and of every other route (docs/limits.md#bounds). */
+  /** Maximum body in bytes: for `POST /register`, and for every other route (docs/limits.md#bounds). */
   registerBodyMax: number
   bodyMax: number
-  /** The same, of a batch of events. */
+  /** The same for a batch of events. */
   eventBatchBodyMax: number
   /** Bytes of a refused body that are read and discarded, so that the client reads the refusal instead of a reset. */
   discardMax: number
-  /** A client that has not sent all headers, or the whole request, in this time is disconnected. */
+  /** A client that has not sent all headers, or the whole request, within this time is disconnected. */
   headersTimeoutMs: number
   requestTimeoutMs: number
   /** Longer than the 60 s that load balancers keep idle connections, so that they never use a closed one. */
   keepAliveTimeoutMs: number
   /** Interval at which `headersTimeoutMs` and `requestTimeoutMs` are enforced. */
   timeoutCheckMs: number
-  /** A socket without traffic for so long is cut: its client has stopped reading the answer. */
+  /** A socket without traffic for this long is closed: its client has stopped reading the answer. */
   silenceMs: number
-  /** How long a closing app waits for the requests in flight before it cuts them. */
+  /** How long a closing app waits for the requests in flight before it closes their sockets. */
   drainMs: number
   /** Streams: the time between keep-alive comments, between reads without a notification, and until a stalled client is dropped. */
   heartbeatMs: number
@@ -27,13 +27,13 @@ export interface HttpLimits {
   streamsMax: number
   /** Most requests that wait for the end of a run; a further one is answered at once. */
   waitersMax: number
-  /** Unread messages and bytes of a live stream with which a client that has stopped reading is dropped. */
+  /** Number of unread messages, and of unread bytes, of a live stream at which a client that has stopped reading is dropped. */
   unreadFrames: number
   unreadBytes: number
-  /** Events and starts that are taken in at once, usually and while the engine drives as many runs as it may. */
+  /** Most events and starts that are taken in at once: usually, and while the engine drives its maximum of runs. */
   acceptsMax: number
   fullAcceptsMax: number
-  /** Requests that wait until they are taken in, and for how long; beyond either they are answered 503. */
+  /** Most requests that wait to be taken in, and for how long; beyond either bound they are answered 503. */
   acceptsWaitingMax: Record<'all' | 'perNamespace' | 'perKey', number>
   acceptMs: number
   /** How long a search, a count or a list of payloads may take, from the arrival of the request; and the count of a bulk replay. */
@@ -41,9 +41,9 @@ export interface HttpLimits {
   bulkScanMs: number
   /** How long statistics may take. */
   statisticsMs: number
-  /** How long a list looks for runs before it is answered in part, if the request allows that. */
+  /** How long a list looks for runs before it returns a part, if the request allows that. */
   partialScanMs: number
-  /** Maximum length of a bundle, and how long it may take. */
+  /** Maximum length of a bundle, and the time it may take. */
   bundleBytes: number
   bundleMs: number
   /** Timeline frames that a stream reads, holds and writes at a time. */

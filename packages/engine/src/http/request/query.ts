@@ -17,7 +17,7 @@ import { givenIdOf } from '../../domain/text/ids.ts'
 import { timestamp } from './timestamp.ts'
 import { checkName } from './validate.ts'
 
-/** The values of an operation's parameters. Lists may be given several times; each other parameter once. */
+/** Reads the values of an operation's parameters. Lists may be given several times; every other parameter once. */
 export function readQuery<const Params extends QueryParams>(
   request: FastifyRequest,
   params: Params,
@@ -40,7 +40,7 @@ export function readQuery<const Params extends QueryParams>(
 type ListParam = Extract<QueryParam, { kind: 'attributes' | 'enums' | 'names' }>
 type SingleParam = Exclude<QueryParam, ListParam>
 
-/** Items follow each other by commas or as further parameters of the name: generated clients send either form. */
+/** Items are separated by commas or given as further parameters with the name: generated clients send either form. */
 function readList(name: string, given: readonly string[], param: ListParam): string[] {
   // The values of attributes may contain commas.
   if (param.kind === 'attributes') return attributes(name, given)
@@ -132,14 +132,14 @@ export function clampedInteger(name: string, value: string, range: { minimum: nu
 
 const ID = new RegExp(`^[\\w-]{1,${ID_CHARS_MAX}}$`)
 
-/** The `:id` of the path. A text that cannot be an id is not found without a read of the store. */
+/** Reads the `:id` of the path. A text that cannot be an id is not found, without a read of the store. */
 export function pathId(request: FastifyRequest, noun: string): string {
   const { id } = request.params as { id: string }
   if (!isId(id) && givenIdOf(id) === undefined) throw notFound(noun)
   return id
 }
 
-/** Ids of steps are keys of the runner: any text of a bounded length. */
+/** Step ids are chosen by the runner: any text of a bounded length. */
 const STEP_ID_CHARS_MAX = 256
 
 /** The `:stepId` of the path. */

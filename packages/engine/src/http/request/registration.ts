@@ -54,8 +54,8 @@ function checkWorkflow(workflow: RegisterRequest['workflows'][number], path: str
 const OF_WORKFLOW = /^workflows\[(\d+)\]\.?/
 
 /**
- * An error about a workflow of the registration with the workflow's name instead of its index, if the workflow has a name;
- * `details.field` keeps the index, for programs. Any other error as it is.
+ * Returns an error about a workflow of the registration with the workflow's name instead of its index, if the workflow has a
+ * name; `details.field` keeps the index, for programs. Returns any other error unchanged.
  */
 export function namingWorkflow(error: unknown, registration: unknown): unknown {
   if (!(error instanceof EngineError)) return error

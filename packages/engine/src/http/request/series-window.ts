@@ -1,4 +1,4 @@
-// The window of a series: which spans of time a request gets, within the bounds of a series. Called by the routes of series.
+// The window of a series: the spans of time that a request gets, within the bounds of a series. Called by the routes of series.
 
 import { invalid } from '../../domain/model/errors.ts'
 import { type SeriesStep, SPAN_KEPT_MS, SPAN_MS, spanStart } from '../../domain/view/rollup-span.ts'
@@ -6,7 +6,7 @@ import { type SeriesStep, SPAN_KEPT_MS, SPAN_MS, spanStart } from '../../domain/
 export const SINCE_DEFAULT_MS = 86_400_000
 const POINTS_MAX = 750
 
-/** The window that a request gives: `since` is the beginning of the first one, `until` the end of the last one. */
+/** The window that a request gets: `since` is the beginning of its first span, `until` the end of its last one. */
 export function seriesWindow(
   step: SeriesStep,
   asked: { since: number | undefined; until: number | undefined },

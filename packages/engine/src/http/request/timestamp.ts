@@ -11,8 +11,8 @@ const RFC_3339 = new RegExp(`^${DATE.source}${TIME.source}${OFFSET.source}$`)
 export const TIMESTAMP_WANTED = 'must be an RFC 3339 timestamp'
 
 /**
- * An RFC 3339 timestamp as epoch ms. Finer fractions are rounded up, so that nothing earlier counts as "at or after". A
- * leap second is the start of the next second.
+ * An RFC 3339 timestamp as epoch ms. Finer fractions are rounded up, so that nothing earlier counts as "at or after". A leap
+ * second counts as the start of the next second.
  */
 export function timestamp(name: string, value: string): number {
   // The `+` of an unescaped offset arrives as a space.
@@ -30,7 +30,7 @@ export function timestamp(name: string, value: string): number {
   return seconds + (isLeap ? 1000 : 0) + ms + (/[1-9]/.test(fraction.slice(3)) ? 1 : 0)
 }
 
-/** Whether the second is the last of a month in UTC, the only place for a leap second. */
+/** Whether the second is the last of a month in UTC: only there can a leap second occur. */
 function endsMonth(ms: number): boolean {
   return new Date(ms + 1000).toISOString().slice(8, 19) === '01T00:00:00'
 }

@@ -12,12 +12,12 @@ import { bodyOf } from './body.ts'
 const WARNINGS_MAX = 20
 const NO_MEMBERS = { properties: {} }
 
-/** Throws if the query has a parameter that the operation does not know. Names that begin with `_` are the caller's own. */
+/** Throws if the query has a parameter that the operation does not know. Names that begin with `_` belong to the caller. */
 export function refuseUnknownParameters(request: FastifyRequest, operation: Operation): void {
   const { method, path, query = {}, anyQuery, runToken } = operation
   if (anyQuery) return
   for (const name in request.query as object) {
-    // A run token in the query was looked at before.
+    // A run token in the query has already been handled.
     if (Object.hasOwn(query, name) || name.startsWith('_') || (runToken && name === 'token')) continue
     const what = `${quoteName(name)} is not a query parameter of ${method} ${path}`
     throw refused(name, `${what}${hintFor(name, Object.keys(query))}`)
@@ -43,7 +43,7 @@ export function refuseUnknownMembers(
   if (unknown) throw refused(unknown.field, unknown.problem)
 }
 
-/** Sentences about the members of the body that the operation does not know. */
+/** Returns sentences about the members of the body that the operation does not know. */
 export function warningsOf(value: unknown, { body }: Operation): string[] {
   return unknownMembers(body?.schema ?? NO_MEMBERS, value, WARNINGS_MAX).map(({ problem }) => problem)
 }

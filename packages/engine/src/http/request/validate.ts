@@ -9,8 +9,8 @@ import { ENGINE_EVENT_FAULT, hasForbiddenCharacters, isBlank, isEngineEvent } fr
 import { TIMESTAMP_WANTED } from './timestamp.ts'
 
 /**
- * A function that returns its argument as the schema's type, or throws. `whole` names the argument itself in errors. The schema is
- * compiled for the first argument, or with `atStart` right away.
+ * Makes a function that returns its argument as the schema's type, or throws. `whole` names the argument itself in errors. The
+ * schema is compiled for the first argument, or immediately with `atStart`.
  */
 export function validator<const Schema extends TSchema>(
   schema: Schema,
@@ -76,13 +76,13 @@ interface Fault {
   problem: string
 }
 
-/** The fault of a missing body: its first required field. */
+/** Returns the fault of a missing body: its first required field. */
 function faultOfNothing(schema: Node): Fault {
   return faultOf(schema, {}, '') ?? { field: '', problem: 'is required' }
 }
 
 /**
- * The first fault. Walks objects and arrays itself and stops at the fault: typebox's list of errors visits every element,
+ * Returns the first fault. Walks objects and arrays itself and stops at the fault: typebox's list of errors visits every element,
  * which takes 1.5 s for a hostile 4 MiB body.
  */
 function faultOf(schema: Node, value: unknown, field: string): Fault | undefined {
@@ -107,7 +107,7 @@ function faultOf(schema: Node, value: unknown, field: string): Fault | undefined
   return valid ? undefined : { field, problem: problemOf(schema, errors[0]) }
 }
 
-/** Records have one schema for all members whose names match a pattern, and take no others. */
+/** Records have one schema for all members whose names match a pattern, and accept no others. */
 function faultOfRecord(
   { patternProperties = {}, maxProperties = Number.POSITIVE_INFINITY }: Node,
   value: Record<string, unknown>,
@@ -136,7 +136,7 @@ function faultOfUnion(branches: readonly Node[], value: unknown, field: string):
   return faults.includes(undefined) ? undefined : faults[0]
 }
 
-/** JSON types. Any number counts as an integer, so that the fault names the missing property. */
+/** Whether the value has the JSON type. Any number counts as an integer, so that the fault names the missing property. */
 function isOfType(value: unknown, type: string): boolean {
   if (type === 'array') return Array.isArray(value)
   if (type === 'null') return value === null
@@ -155,7 +155,7 @@ function problemOf(schema: Node, error: { keyword: string; message: string } | u
   return error?.message ?? 'is invalid'
 }
 
-/** Names a member that is not known, which was probably meant to be the required one that is missing. */
+/** Names an unknown member, which was probably meant to be the missing required one. */
 function insteadOf({ properties = {} }: Node, value: Record<string, unknown>): string {
   const unknown = Object.keys(value).find(name => !Object.hasOwn(properties, name))
   return unknown === undefined ? '' : `; ${quoteName(unknown)} is not known here`

@@ -1,11 +1,11 @@
-// The files of the console, read into memory when the engine starts. The build has written them, and each of them compressed,
-// beside the bundle of the engine.
+// The files of the console, read into memory when the engine starts. The build has put them, each also in compressed form, next
+// to the engine's bundle.
 
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 
-/** One file, as it is and as the build compressed it. */
+/** One file, in its plain and its compressed form. */
 export interface ConsoleFile {
   type: string
   etag: string
@@ -15,13 +15,13 @@ export interface ConsoleFile {
 }
 
 export interface ConsoleFiles {
-  /** The page, for a path prefix of a proxy: it names its files by absolute paths. */
+  /** The page for a path prefix of a proxy: it names its files by absolute paths. */
   index: string
   /** By name in `assets`. */
   assets: ReadonlyMap<string, ConsoleFile>
 }
 
-/** The folder of the files, next to this one in the bundle; from source, the one that was built. */
+/** The folder of the files, next to this one in the bundle; when run from source, the built folder. */
 const FOLDER = import.meta.url.endsWith('.ts')
   ? new URL('../../../dist/bundle/console/', import.meta.url)
   : new URL('./console/', import.meta.url)
@@ -35,7 +35,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 let read: ConsoleFiles | undefined
 
-/** The files, read once; undefined when the console was not built. */
+/** Returns the files, read once; undefined if the console was not built. */
 export function consoleFiles(): ConsoleFiles | undefined {
   if (!read && existsSync(new URL('index.html', FOLDER))) read = readFiles()
   return read

@@ -1,6 +1,6 @@
 // Counts that may end at a bound, as the API shows them. Called by the routes of runs and deliveries.
 
-/** A number, or as a text the least that it can be. */
+/** A number, or a text with its lower bound. */
 export function countText({ count, isPart }: { count: number; isPart: boolean }): number | string {
   return isPart ? `${count}+` : count
 }

@@ -1,17 +1,17 @@
-// Compresses long JSON answers for clients that accept it (docs/concepts.md#lists-and-cursors). The work is done in Node's thread pool,
-// so the event loop goes on. Used by reply.ts.
+// Compresses long JSON answers for clients that accept it (docs/concepts.md#lists-and-cursors). Node's thread pool does the work,
+// so the event loop continues. Used by reply.ts.
 
 import type { Transform } from 'node:stream'
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib'
 
-/** A shorter answer is sent as it is: compressing it would save no packet. */
+/** A shorter answer is sent uncompressed: compressing it would save no packet. */
 export const COMPRESSED_CHARS_MIN = 8192
-/** Lists of runs shrink to a tenth at this level; higher ones take several times as long for little. */
+/** At this level lists of runs shrink to a tenth; higher levels take several times as long for little gain. */
 const LEVEL = 4
 
 export type Encoding = 'br' | 'gzip'
 
-/** The best encoding that an `Accept-Encoding` header accepts and that the engine has (RFC 9110, section 12.5.3). */
+/** The best encoding that the `Accept-Encoding` header accepts and that the engine supports (RFC 9110, section 12.5.3). */
 export function acceptedEncoding(header: string | string[] | undefined): Encoding | undefined {
   if (header === undefined) return undefined
   const weights = new Map<string, number>()

@@ -1,5 +1,5 @@
-// Turns a thrown error into the error body (docs/errors.md). The only file of the engine that maps errors to HTTP
-// statuses. Called by the error paths of fastify and of raw responses.
+// Turns a thrown error into the error body (docs/errors.md). The only file of the engine that maps errors to HTTP statuses.
+// Called by fastify's error paths and by raw responses.
 
 import { API_ERROR_STATUS } from '@perdure/protocol'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -8,12 +8,12 @@ import { EngineError, type ErrorCode } from '../../domain/model/errors.ts'
 import { PROTECTIVE_HEADERS } from './protective-headers.ts'
 import { sendJson } from './reply.ts'
 
-/** The status that answers an error of this code. */
+/** Returns the status for an error with this code. */
 export function statusOf(code: ErrorCode): number {
   return API_ERROR_STATUS[code]
 }
 
-/** Errors of fastify as errors of the engine. Its other 4xx errors are an `invalid_request`. */
+/** Fastify's errors as errors of the engine. Its other 4xx errors become `invalid_request`. */
 const FRAMEWORK: Record<string, [ErrorCode, string]> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'the content type must be application/json'],
   FST_ERR_BAD_URL: ['invalid_request', 'the URL is malformed'],
@@ -26,13 +26,13 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   const known = asEngineError(error)
   const status = API_ERROR_STATUS[known.code]
   if (status >= 500) logFailure(log, error, known.code, request)
-  // The hooks that set these have not run where fastify itself refuses.
+  // If fastify itself refuses, the hooks that set these have not run.
   reply.header('x-request-id', request.id).headers(PROTECTIVE_HEADERS)
   for (const [name, value] of extraHeaders(known)) reply.header(name, value)
   sendJson(reply, status, problemText(known, request.id))
 }
 
-/** The error body. For an `internal` error it contains nothing but the request id. */
+/** Returns the error body. For an `internal` error it contains only the request id. */
 export function problemText(error: EngineError, requestId: string): string {
   const hidden = error.code === 'internal'
   const message = hidden ? 'the engine failed; its log has the details under this request id' : error.message

@@ -2,8 +2,8 @@
 // reach.
 
 /**
- * No browser guesses another content type, and no page of another origin embeds an answer. A page of `ENGINE_CORS_ORIGINS`
- * reads answers all the same: browsers check the resource policy only where a page does not ask for permission to read.
+ * No browser guesses another content type, and no page of another origin embeds an answer. Pages of `ENGINE_CORS_ORIGINS` can
+ * still read answers: browsers check the resource policy only if a page does not ask for permission to read.
  */
 export const PROTECTIVE_HEADERS = {
   'x-content-type-options': 'nosniff',

@@ -5,7 +5,7 @@ import type { EngineError } from '../../domain/model/errors.ts'
 import { extraHeaders, problemText } from './problem.ts'
 import { PROTECTIVE_HEADERS } from './protective-headers.ts'
 
-/** The whole response, after which the connection closes, with `headers` added. */
+/** Returns the whole response, with `headers` added; after it the connection closes. */
 export function rawResponse(
   status: number,
   error: EngineError,
