@@ -1,21 +1,21 @@
 // Sends items to the streams that follow them, in rounds: one message with everything published since the last round, encoded
-// once and written to every stream. The rate of rounds falls with the number of streams and bytes, so that streams take a
+// once and written to every stream. The rate of rounds falls with the number of streams and bytes, so that streams take only a
 // small part of the engine's time, however many there are. Used by fan-out.ts, topic-groups.ts and run-feed.ts.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../ports/clock.ts'
 
-/** A round writes to this many streams without giving way to other work. */
+/** A round writes to this many streams before it yields to other work. */
 export const SLICE_STREAMS = 50
-/** The pause after a round, for each stream and for each byte that was written to the streams together. */
+/** The pause after a round, for each stream and for each byte written to all streams together. */
 const PAUSE_MS_PER_STREAM = 0.5
 const BYTES_PER_PAUSE_MS = 16 * 1024
-/** A shorter pause lasts until the event loop has done what is ready. */
+/** A shorter pause lasts until the event loop has done the work that is ready. */
 const SHORTEST_PAUSE_MS = 2
-/** Most bytes that wait for a round, for one stream and for very many; beyond them the oldest messages are left out. */
+/** Most bytes that wait for a round, for one stream and for very many; beyond this the oldest messages are dropped. */
 const WAITING_BYTES_MAX = 4 * 1024 * 1024
 const WAITING_BYTES_MIN = 16 * 1024
-/** With so many streams that less may wait, a round costs about one second of pause. */
+/** With so many streams that fewer bytes may wait, a round costs about one second of pause. */
 const WAITING_BYTES_OF_ALL = 1000 * BYTES_PER_PAUSE_MS
 
 /** The part of a stream that takes messages. */
@@ -25,18 +25,18 @@ export interface Sink {
 
 /** One published item. */
 export interface Message {
-  /** A message that waits is replaced by one with the same key; absent: by none. */
+  /** A message with the same key replaces a waiting one; absent: nothing replaces it. */
   key?: string
-  /** About how many bytes it is. */
+  /** Its approximate size in bytes. */
   size: number
   /** The whole server-sent message. */
   bytes(): Buffer
 }
 
-/** About the bytes of a frame without payloads. */
+/** Approximate bytes of a frame without payloads. */
 export const FRAME_BYTES = 400
 
-/** A message that is encoded when it is first sent: under load most are replaced or left out before. */
+/** A message that is encoded when it is first sent: under load most are replaced or dropped before that. */
 export function lazyMessage(
   encode: () => string,
   { key, size = FRAME_BYTES }: { key?: string; size?: number },
@@ -77,7 +77,7 @@ export async function pause(clock: Pick<Clock, 'after'>, ms: number, onCancel: (
 export class Broadcast {
   readonly #clock: Pick<Clock, 'after'>
   readonly #everyMs: number
-  /** Each with the number of the first message that it gets. */
+  /** The streams, each with the number of the first message that it gets. */
   readonly #streams = new Map<Sink, number>()
   /** In order of publication. */
   readonly #waiting = new Map<string | number, { message: Message; number: number }>()
@@ -153,7 +153,7 @@ export class Broadcast {
     this.#isBusy = false
   }
 
-  /** Writes what waits to all streams; returns how many bytes that is. */
+  /** Writes the waiting messages to all streams; returns their number of bytes. */
   async #round(): Promise<number> {
     const messages = [...this.#waiting.values()]
     const first = messages[0]?.number as number

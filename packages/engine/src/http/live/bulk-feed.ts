@@ -1,5 +1,5 @@
-// The state of bulk jobs for the streams that follow them. Streams of one job and interval share a feed, which reads the job when
-// something of it was committed, and from time to time. Used by routes/operating/stream.ts.
+// The state of bulk jobs for the streams that follow them. Streams with the same job and interval share a feed, which reads the
+// job when something of it was committed, and also from time to time. Used by routes/operating/stream.ts.
 
 import type { Clock } from '../../ports/clock.ts'
 import type { Live } from '../../services/live/live.ts'
@@ -32,7 +32,7 @@ export interface BulkTopic {
   bulkId: string
 }
 
-/** The pause after a read is at least so many times as long as the read: results of a running job are counted. */
+/** The pause after a read is at least this many times as long as the read: results of a running job are counted. */
 const PAUSE_PER_READ = 10
 
 export class BulkFeeds {
@@ -43,7 +43,7 @@ export class BulkFeeds {
     this.#deps = deps
   }
 
-  /** Sends the stream the job's state now and as it changes, until the job is over or the returned function is called. */
+  /** Sends the stream the job's present state and its changes, until the job is over or the returned function is called. */
   join(topic: BulkTopic & { everyMs: number }, sink: BulkSink): () => void {
     const key = JSON.stringify([topic.namespace, topic.bulkId, topic.everyMs])
     let feed = this.#feeds.get(key)
@@ -59,7 +59,7 @@ class BulkFeed {
   readonly #deps: BulkFeedsDeps
   readonly #topic: BulkTopic & { everyMs: number; onEmpty(): void }
   readonly #stopListening: () => void
-  /** Each with the state that it has. */
+  /** The streams, each with the state that it has. */
   readonly #sinks = new Map<BulkSink, string | undefined>()
   #isChanged = false
   #isRunning = false
@@ -69,7 +69,7 @@ class BulkFeed {
   constructor(deps: BulkFeedsDeps, topic: BulkTopic & { everyMs: number; onEmpty(): void }) {
     this.#deps = deps
     this.#topic = topic
-    // The stream counts as one of several topics already.
+    // The stream already counts as one of several topics.
     this.#stopListening = deps.live.bulks.on(
       topic.bulkId,
       () => this.#changed(),
@@ -104,7 +104,7 @@ class BulkFeed {
     try {
       while (this.#sinks.size > 0) await this.#sendNext()
     } catch {
-      // The client connects again, and gets what is the matter then.
+      // The client connects again, and is then told the reason.
       for (const sink of [...this.#sinks.keys()]) sink.abort()
     }
   }

@@ -1,4 +1,4 @@
-// Sends what is published in a namespace to the streams that follow it: each item as one message, encoded at most once. Used
+// Sends everything published in a namespace to the streams that follow it: each item as one message, encoded at most once. Used
 // by routes/event/namespace-streams.ts.
 
 import type { Clock } from '../../ports/clock.ts'
@@ -12,7 +12,7 @@ interface FanOutOptions<T> {
   /** Reports when items may have been missed. */
   gaps: Pick<Live, 'onGap'>
   encode(item: T): string
-  /** About the bytes of the encoded item. */
+  /** The approximate bytes of the encoded item. */
   sizeOf(item: T): number
 }
 

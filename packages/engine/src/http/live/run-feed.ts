@@ -12,13 +12,13 @@ import { pause, pauseMs, SLICE_STREAMS } from './broadcast.ts'
 import { isEnd, RunTail } from './run-tail.ts'
 import { type FrameForm, frameMessages, Timeline } from './timeline.ts'
 
-/** A stream that has got every frame up to `after`. */
+/** A stream that has received every frame up to `after`. */
 export interface Follower extends FrameForm {
   after: number
   /** True while the client has not read what was written. */
   readonly isStalled: boolean
   write(bytes: Buffer): void
-  /** The feed sends it nothing more: the run has ended, the client is too slow for the feed, or reading failed. */
+  /** The feed sends it nothing more: the run has ended, the client is too slow for the feed, or a read failed. */
   left(why: 'ended' | 'slow' | Error): void
 }
 
@@ -37,7 +37,7 @@ export class RunFeeds {
     this.#deps = deps
   }
 
-  /** The run's feed, which misses no commit from now on, until `leave` was called as often as this. */
+  /** Returns the run's feed, which misses no commit from now on, until `leave` has been called for each call of this. */
   enter(namespace: string, runId: string): RunFeed {
     const key = `${namespace}\n${runId}`
     let feed = this.#feeds.get(key)
@@ -99,7 +99,7 @@ export class RunFeed {
     this.#onEmpty()
   }
 
-  /** Sends the stream every frame behind its `after`, until `unfollow` or `left`. It must have entered before it read them. */
+  /** Sends the stream every frame after its `after`, until `unfollow` or `left`. It must have entered before it read them. */
   follow(follower: Follower): void {
     if (this.#followers.size === 0) this.#timeline = this.#newTimeline(follower.after)
     else if (follower.after < this.#timeline.after) {
@@ -132,7 +132,7 @@ export class RunFeed {
     const { clock, limits } = this.#deps
     const timeline = this.#timeline
     const published = await this.#tail.next(timeline.after, clock, limits.rereadMs)
-    // A stream that came meanwhile may be behind.
+    // A stream that joined meanwhile may be behind.
     if (timeline !== this.#timeline || this.#followers.size === 0) return
     const { frames, hasEnded } = published ? taken(timeline, published) : await this.#read(timeline)
     const bytes = await this.#send(frames)
@@ -149,7 +149,7 @@ export class RunFeed {
     return { frames, hasEnded: !more && (status === undefined || isTerminal(status)) }
   }
 
-  /** Writes the frames to the streams that have not got them; returns how many bytes they are. */
+  /** Writes the frames to the streams that lack them; returns their number of bytes. */
   async #send(frames: readonly StoredFrame[]): Promise<number> {
     const [first, last] = [frames[0], frames.at(-1)]
     if (!first || !last) return 0
@@ -176,7 +176,10 @@ export class RunFeed {
     return encode({ ids: true }).length
   }
 
-  /** Writes a frame that is not of the timeline. It has no id, and the seq that its stream is at: a client resumes behind that. */
+  /**
+   * Writes a frame that is not part of the timeline. It has no id, and its seq is the stream's present one: a client resumes
+   * after that.
+   */
   #pass(frame: StoredFrame): void {
     for (const follower of this.#followers) {
       const { isPublic = false } = follower
@@ -193,7 +196,7 @@ export class RunFeed {
 
 interface Taken {
   frames: readonly StoredFrame[]
-  /** Whether they are the last ones of the run. */
+  /** Whether these are the last frames of the run. */
   hasEnded: boolean
 }
 

@@ -1,4 +1,4 @@
-// The timeline of a run on one stream: stored frames first, then those of the run's feed. Used by routes/run/run-stream.ts
+// The timeline of a run on one stream: stored frames first, then the frames of the run's feed. Used by routes/run/run-stream.ts
 // and the topics of routes/operating/stream.ts.
 
 import { isTerminal } from '../../domain/model/run.ts'
@@ -41,13 +41,13 @@ export class RunReader implements Follower {
     this.#settle(why)
   }
 
-  /** Ends what `send` waits for. Called when the stream closes. */
+  /** Ends the wait of `send`. Called when the stream closes. */
   stop(): void {
     this.#feed.unfollow(this)
     this.#settle('ended')
   }
 
-  /** Sends the page and everything behind it, until the run's last frame is out or the stream is closed. */
+  /** Sends the page and everything after it, until the run's last frame is sent or the stream is closed. */
   async send(stream: SseStream, firstPage: TimelinePage): Promise<void> {
     this.#stream = stream
     let page = firstPage

@@ -1,11 +1,11 @@
-// The new frames of one run, for its stream: frames that follow on the sent ones, or the notice that the stream must read
+// The new frames of one run, for its stream: frames that directly follow the sent ones, or the notice that the stream must read
 // the store. Used by routes/run/run-stream.ts.
 
 import { isTerminal } from '../../domain/model/run.ts'
 import type { StoredFrame } from '../../domain/view/timeline-frames.ts'
 import type { Clock } from '../../ports/clock.ts'
 
-/** Maximum frames that wait for a slow client; with more of them the stream reads the store. */
+/** Maximum frames that wait for a slow client; beyond this the stream reads the store. */
 const FRAMES_MAX = 1000
 
 export class RunTail {
@@ -15,7 +15,7 @@ export class RunTail {
   #isAwake = false
   #wake: (() => void) | undefined
 
-  /** A commit of the run: these frames, in order of seq, or whatever the store has. */
+  /** Takes a commit of the run: these frames, in order of seq, or whatever the store has. */
   notify(frames: readonly StoredFrame[] | undefined): void {
     if (frames === undefined || this.#frames.length + frames.length > FRAMES_MAX) {
       this.#mustRead = true
@@ -31,8 +31,8 @@ export class RunTail {
   }
 
   /**
-   * Waits up to `ms` for frames after seq `after`. Returns them if none is missing: each has the next number. Undefined
-   * when the stream must read the store: no frame came in time, or one is missing.
+   * Waits up to `ms` for frames after seq `after`. Returns them if none is missing: each has the next number. Returns undefined
+   * if the stream must read the store: no frame arrived in time, or one is missing.
    */
   async next(after: number, clock: Clock, ms: number): Promise<StoredFrame[] | undefined> {
     await this.#wait(clock, ms)
@@ -43,7 +43,7 @@ export class RunTail {
       return undefined
     }
     const fresh = frames.filter(frame => frame.seq > after)
-    // A client may start after a seq that the run never reaches: the store says that the run ended.
+    // A client may start after a seq that the run never reaches; the store knows that the run has ended.
     if (fresh.length === 0 && frames.some(isEnd)) return undefined
     return fresh.every((frame, i) => frame.seq === after + 1 + i) ? fresh : undefined
   }

@@ -14,13 +14,13 @@ import type { HttpLimits } from '../request/limits.ts'
 const OPENING = 'retry: 2000\n\n'
 const KEEP_ALIVE = Buffer.from(': keep-alive\n\n')
 
-/** One message. `data` is JSON without line breaks, so that one `data:` line holds it. */
+/** Writes one message. `data` is JSON without line breaks, so that it fits into one `data:` line. */
 export function sseMessage(message: { id?: number; event: string; data: string }): string {
   const id = message.id === undefined ? '' : `id: ${message.id}\n`
   return `${id}event: ${message.event}\ndata: ${message.data}\n\n`
 }
 
-/** The chunk of each message, while something keeps the message. */
+/** The chunk of each message, kept as long as the message. */
 const CHUNKS = new WeakMap<Buffer, Buffer>()
 
 /** The message as a chunk of an HTTP/1.1 body, made once for all streams that send it. */
@@ -33,7 +33,7 @@ function chunkOf(message: Buffer): Buffer {
 }
 
 export interface SseOptions {
-  /** The caller, who may have so many streams open. */
+  /** The caller; the number of its open streams is bounded. */
   actor: Actor
   /** Whether the stream's request would still be authorized; else the stream ends. Called when keys or namespaces have changed. */
   isAuthorized(): boolean
@@ -62,7 +62,7 @@ export class SseStream {
   /** Messages sent since the client stalled. */
   #unread = 0
 
-  /** Takes over the reply and sends the headers. Throws before that when the caller may open no more streams. */
+  /** Takes over the reply and sends the headers. Throws before that if the caller may not open another stream. */
   constructor(reply: FastifyReply, context: SseContext, { actor, isAuthorized, onEnd }: SseOptions) {
     const { deps, limits, drain, streams } = context
     this.#leaveCount = streams.enter(actor)
@@ -116,8 +116,8 @@ export class SseStream {
   }
 
   /**
-   * Sends without waiting. A client that has stopped reading is dropped when a bound of unread messages is reached. The
-   * bytes are kept, not copied: pass the same buffer for every client.
+   * Sends without waiting. A client that has stopped reading is dropped when a bound of unread messages is reached. The bytes are
+   * kept, not copied: pass the same buffer for every client.
    */
   offer(bytes: Buffer): void {
     if (!this.open) return
@@ -139,15 +139,15 @@ export class SseStream {
     this.#response.end()
   }
 
-  /** Cuts the stream, so that the client sees an irregular end and reconnects. */
+  /** Breaks the stream off, so that the client sees an irregular end and reconnects. */
   abort(): void {
     this.#response.destroy()
     this.#close()
   }
 
   /**
-   * Writes the message; false when the client must read first. `response.write` would wrap the chunk again for each stream,
-   * in four writes that are joined in the next tick, and report every message of 16 KiB as unread until then: 17 us of CPU
+   * Writes the message; returns false if the client must read first. `response.write` would wrap the chunk again for each stream,
+   * in four writes that are joined in the next tick, and would report every message of 16 KiB as unread until then: 17 us of CPU
    * instead of 11.
    */
   #put(bytes: Buffer): boolean {
@@ -156,7 +156,7 @@ export class SseStream {
     return socket && this.#response.chunkedEncoding ? socket.write(chunkOf(bytes)) : this.#response.write(bytes)
   }
 
-  /** Undefined while the client waits for the answer to an earlier request, and for a request that was injected. */
+  /** Undefined while the client waits for the answer to an earlier request, and for an injected request. */
   get #socket(): Socket | undefined {
     const { socket } = this.#response
     return socket instanceof Socket ? socket : undefined
@@ -168,7 +168,7 @@ export class SseStream {
   }
 
   #drained(): Promise<void> {
-    // The response does not know of what was written to its socket.
+    // The response does not know what was written to its socket.
     const writable = this.#socket ?? this.#response
     return new Promise(resolve => {
       const settle = (): void => {

@@ -1,5 +1,6 @@
-// The new messages of the output streams that readers follow. All readers of one stream share a feed: it takes published rows or reads
-// the store once, and encodes what readers at one position get once. Used by routes/run-streams and the topics of GET /stream.
+// The new messages of the output streams that readers follow. All readers of one stream share a feed: it takes published rows or
+// reads the store once, and encodes once the messages for readers at the same position. Used by routes/run-streams and the topics
+// of GET /stream.
 
 import { isTerminal } from '../../domain/model/run.ts'
 import type { StreamRow } from '../../domain/model/stream/stream.ts'
@@ -10,18 +11,18 @@ import { STREAM_PAGE_ROWS, type StreamName, type StreamPage } from '../../ports/
 import { type Live, streamKey } from '../../services/live/live.ts'
 import type { HttpLimits } from '../request/limits.ts'
 
-/** Published rows in memory, from which readers that are a little behind are served. */
+/** Published rows in memory, for readers that are slightly behind. */
 const ROWS_MAX = 256
 const ROWS_CHARS_MAX = 1024 * 1024
 
-/** Messages of a stream from one position on. */
+/** Messages of a stream from one position onward. */
 export interface StreamPart {
   /** A JSON array. */
   text: string
   count: number
-  /** The position behind the messages. */
+  /** The position after the messages. */
   next: number
-  /** Every message that there was is in the part, or before it. */
+  /** The part contains every existing message, or the message is before it. */
   isUpToDate: boolean
   /** The end of the run is the last message. */
   isClosed: boolean
@@ -42,7 +43,7 @@ export class StreamFeeds {
     this.#deps = deps
   }
 
-  /** The feed of the stream, which misses no commit from now on, until `leave` was called as often as this. */
+  /** Returns the feed of the stream, which misses no commit from now on, until `leave` has been called for each call of this. */
   enter(stream: StreamName): StreamFeed {
     const key = `${stream.namespace}\n${streamKey(stream.runId, stream.name)}`
     let feed = this.#feeds.get(key)
@@ -63,7 +64,7 @@ export class StreamFeed {
   /** Consecutive rows, the newest last. */
   #rows: StreamRow[] = []
   #rowsChars = 0
-  /** Parts of those rows, by the position that they begin at. */
+  /** Parts of those rows, by the position at which they begin. */
   readonly #parts = new Map<number, StreamPart>()
   /** Reads under way, by position. */
   readonly #reads = new Map<number, Promise<StreamPage | undefined>>()
@@ -148,12 +149,12 @@ export class StreamFeed {
   #changed(): void {
     this.#changes++
     this.#parts.clear()
-    // A read that began before the commit does not serve those who come after it.
+    // A read that began before the commit must not serve readers that come after it.
     this.#reads.clear()
     for (const settle of [...this.#waiting]) settle()
   }
 
-  /** The published messages from the position on. The end of the run is never among them: the store is read for it. */
+  /** The published messages from the position onward. The end of the run is never among them: it is read from the store. */
   #known(from: number): StreamPart | undefined {
     const [first] = this.#rows
     const last = this.#rows.at(-1)
@@ -183,7 +184,7 @@ export class StreamFeed {
   }
 }
 
-/** The messages of a page, and the end of the run behind its last row. */
+/** The messages of a page, and the end of the run after its last row. */
 export function partOf({ status, continuedAs, head, rows }: StreamPage, from: number): StreamPart {
   // Retention has dropped the messages: nothing follows.
   if (head?.dropped) return { text: '[]', count: 0, next: head.next, isUpToDate: true, isClosed: true }

@@ -15,7 +15,7 @@ export interface TimelineOptions {
 export class Timeline {
   readonly #options: TimelineOptions
   #openFrom = 0
-  /** Seq of the last frame that was read, or that need not be. */
+  /** Seq of the last frame that was read, or that does not need to be read. */
   after: number
 
   constructor(options: TimelineOptions, after: number) {
@@ -33,13 +33,13 @@ export class Timeline {
 }
 
 export interface FrameForm {
-  /** Whether messages carry ids: a client resumes behind the last one that it has. */
+  /** Whether messages carry ids: a client resumes after the last one that it has. */
   readonly ids: boolean
   /** Without log lines and stacks, for the holder of a run token. */
   readonly isPublic?: boolean
 }
 
-/** The frames as messages; empty if there are none in this form. */
+/** Returns the frames as messages; empty if there are none in this form. */
 export function frameMessages(frames: readonly StoredFrame[], { ids, isPublic }: FrameForm): Buffer {
   const messages = (isPublic ? publicFrames(frames) : frames).map(frame =>
     sseMessage({ ...(ids && { id: frame.seq }), event: frame.kind, data: frameText(frame) }),

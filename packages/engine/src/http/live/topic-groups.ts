@@ -1,6 +1,6 @@
-// The streams of many runs, their progress, events and deliveries by what they show. Streams with the same topics, filters and interval form
-// a group, which sends the last state and progress of each run, and the last state of each delivery, once per interval. A frame is encoded once for all groups.
-// Used by routes/operating/stream.ts.
+// The streams of many runs, their progress, events and deliveries, by what they show. Streams with the same topics, filters and
+// interval form a group, which sends the last state and progress of each run, and the last state of each delivery, once per
+// interval. A frame is encoded once for all groups. Used by routes/operating/stream.ts.
 
 import type { Delivery } from '../../domain/model/delivery.ts'
 import type { Event } from '../../domain/model/event.ts'
@@ -18,7 +18,7 @@ export interface Selection {
   namespace: string
   topics: readonly NamespaceTopic[]
   app?: string | undefined
-  /** Narrows runs alone. */
+  /** Narrows only the runs. */
   workflow?: string | undefined
   everyMs: number
 }
@@ -45,7 +45,7 @@ interface Group {
 export class TopicGroups {
   readonly #deps: TopicGroupsDeps
   readonly #groups = new Map<string, Group>()
-  /** The message of each published item, while a group has it. */
+  /** The message of each published item, as long as a group has it. */
   readonly #messages = new WeakMap<object, Message>()
 
   constructor(deps: TopicGroupsDeps) {
@@ -56,7 +56,7 @@ export class TopicGroups {
     })
   }
 
-  /** Sends the stream what the selection matches from now on, until the returned function is called. */
+  /** Sends the stream everything that the selection matches from now on, until the returned function is called. */
   join(selection: Selection, stream: Sink): () => void {
     const { namespace, topics, app = null, workflow = null, everyMs } = selection
     const key = JSON.stringify([namespace, [...topics].sort(), app, workflow, everyMs])

@@ -1,4 +1,4 @@
-// From the arguments of a tool to the request of its operation. Pure. Called by messages.ts.
+// Turns the arguments of a tool into the request of its operation. Pure. Called by messages.ts.
 
 import { hintFor, quoteName } from '@perdure/protocol'
 import { type Operation, operations, type QueryParam } from '@perdure/protocol/operations'
@@ -8,16 +8,16 @@ import type { ToolEntry } from './tools.ts'
 export interface ToolRequest {
   method: Operation['method']
   url: string
-  /** JSON; absent where the operation takes no body, or none was given. */
+  /** JSON; absent if the operation takes no body, or none was given. */
   payload?: string
 }
 
-/** Arguments that do not make a request. The message names the argument. */
+/** Arguments from which no request can be made. The message names the argument. */
 export class ArgumentFault extends Error {}
 
 type Arguments = Readonly<Record<string, unknown>>
 
-/** The request of this call. Values are checked by the operation; here only what a URL cannot express is. */
+/** Returns the request of this call. The operation checks the values; this function checks only what a URL cannot express. */
 export function requestOf({ id, tool, defaults }: ToolEntry, given: Arguments): ToolRequest {
   const { method, path, query = {}, body }: Operation = operations[id]
   const known = Object.keys(tool.inputSchema.properties as object)

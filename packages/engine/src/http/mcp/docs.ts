@@ -1,11 +1,11 @@
-// The tools that read the documentation, which the build puts beside the bundle of the engine. Called by messages.ts.
+// The tools that read the documentation, which the build puts next to the engine's bundle. Called by messages.ts.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { cutText, hintFor, quoteName } from '@perdure/protocol'
 import { BLOCK_CHARS_MAX, faultOf, type ToolResult, textResult } from './result.ts'
 import type { Tool } from './tools.ts'
 
-/** The pages: next to the bundle; from source, those of the repository. */
+/** The pages: next to the bundle; when run from source, those of the repository. */
 const FOLDER = import.meta.url.endsWith('.ts')
   ? new URL('../../../../../docs/', import.meta.url)
   : new URL('./docs/', import.meta.url)
@@ -58,7 +58,7 @@ let pages: Map<string, DocsSection[]> | undefined
 /** The tools that read the documentation. */
 export const docsTools = (): readonly Tool[] => TOOLS
 
-/** The result of a tool that reads the documentation; undefined if `name` is none of them. */
+/** Returns the result of a tool that reads the documentation; undefined if no such tool is called `name`. */
 export function readDocs(name: string, given: Readonly<Record<string, unknown>>): ToolResult | undefined {
   const tool = TOOLS.find(each => each.name === name)
   if (!tool) return undefined
@@ -79,7 +79,7 @@ function readPages(): Map<string, DocsSection[]> {
   return new Map(names.map(name => [name, sectionsOf(name, readFileSync(new URL(name, FOLDER), 'utf8'))]))
 }
 
-/** The sections of a page. A `#` in a block of code is no heading. */
+/** The sections of a page. A `#` in a code block is not a heading. */
 function sectionsOf(page: string, text: string): DocsSection[] {
   const sections: DocsSection[] = []
   let isCode = false

@@ -1,5 +1,5 @@
-// The answer to a message as a stream of events, once there is something to send before the reply: the progress of a tool. Until then
-// the answer is plain JSON. Opened by route.ts.
+// The answer to a message as a stream of events, once there is something to send before the reply: the progress of a tool. Before
+// that the answer is plain JSON. Opened by route.ts.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { HttpContext } from '../access/context.ts'

@@ -15,7 +15,7 @@ import { callWorkflow, type WorkflowCaller, workflowTools } from './workflow-too
 /** The caller of a tool. */
 export interface Caller {
   mayWrite: boolean
-  /** The headers of its request that say who it is. */
+  /** The headers of its request that identify it. */
   headers: Record<string, string>
   mirrors: MirrorHeaders
   signal: AbortSignal
@@ -65,7 +65,7 @@ function idOf(message: unknown): string | number | null {
   return typeof id === 'string' || typeof id === 'number' ? id : null
 }
 
-/** The call of a request; undefined for a notification, or for the reply to a request, which this server never sends. */
+/** Returns the call of a request; undefined for a notification, or for the reply to a request, which this server never sends. */
 function callOf(message: unknown): Call | undefined {
   const refuse = (problem: string) => new RpcFault('request', problem, { status: 400 })
   if (!isObject(message)) throw refuse('the body must be one JSON-RPC message, not a list or a bare value')
@@ -127,7 +127,7 @@ async function callTool(app: FastifyInstance, params: Params, caller: Caller): P
   }
 }
 
-/** Reports progress to a caller that asked for it. */
+/** Reports progress to a caller that requested it. */
 function progressOf({ _meta: meta }: Params, { notify }: Caller): WorkflowCaller['report'] {
   const progressToken = isObject(meta) ? meta.progressToken : undefined
   if (typeof progressToken !== 'string' && typeof progressToken !== 'number') return undefined

@@ -1,5 +1,6 @@
 // `POST /mcp`: the engine as a server of the Model Context Protocol, over its Streamable HTTP transport without sessions
-// (docs/mcp.md). The route is of that protocol, and so neither in the OpenAPI document nor in the client. Mounted by app.ts.
+// (docs/mcp.md). The route belongs to that protocol, so it is neither in the OpenAPI document nor in the client. Mounted by
+// app.ts.
 
 import { isUtf8 } from 'node:buffer'
 import type { Operation } from '@perdure/protocol/operations'
@@ -27,7 +28,7 @@ const MCP = {
   reply: { status: 200, description: 'The answer' },
 } as const satisfies Operation
 
-/** Levels of a message above those of a payload: the message, its params and the arguments. */
+/** Levels of a message above a payload: the message, its params and the arguments. */
 const MESSAGE_LEVELS = 3
 
 /** Installs the route. */
@@ -67,13 +68,13 @@ function messageOf(body: Buffer): { value: unknown } | undefined {
   }
 }
 
-/** Only a secret key may ask for the tools that write. An engine without keys is open. */
+/** Only a secret key may use the tools that write. An engine without keys is open. */
 function refuseReaders({ actor: { kind } }: FastifyRequest, write: boolean): void {
   if (!write || kind === undefined || KINDS.secret.includes(kind)) return
   throw new EngineError('forbidden', `write=1 needs a secret key, and this one is of kind ${kind}`)
 }
 
-/** The tools are called with the caller's own key, so that access, audit and limits are those of any request. */
+/** The tools are called with the caller's own key, so that access, audit and limits are the same as for any request. */
 function callerOf({ headers }: FastifyRequest, mayWrite: boolean): Omit<Caller, 'signal' | 'notify'> {
   const { authorization, host, origin } = headers
   const all = { authorization, host, origin }

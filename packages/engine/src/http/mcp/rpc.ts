@@ -1,6 +1,6 @@
 // JSON-RPC 2.0: replies and their errors.
 
-/** By kind: the code of an error. The last two are of the Model Context Protocol. */
+/** The code of an error, by kind. The last two belong to the Model Context Protocol. */
 const CODES = { parse: -32_700, request: -32_600, method: -32_601, params: -32_602, header: -32_020, version: -32_022 }
 
 /** An error in a reply. */
@@ -13,7 +13,7 @@ export interface JsonRpcError {
 /** A reply to one message. */
 export interface RpcReply {
   jsonrpc: '2.0'
-  /** Null where the id of the message could not be read. */
+  /** Null if the id of the message could not be read. */
   id: string | number | null
   result?: object
   error?: JsonRpcError

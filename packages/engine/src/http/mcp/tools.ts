@@ -1,5 +1,5 @@
-// The tools of the MCP server: operations of the API, by their ids in snake case. Each takes what its operation takes, as one flat
-// object. Called by messages.ts.
+// The tools of the MCP server: operations of the API, by their ids in snake case. Each takes the same arguments as its operation,
+// as one flat object. Called by messages.ts.
 
 import { argumentSchema } from '@perdure/protocol/openapi'
 import { type Operations, operations } from '@perdure/protocol/operations'
@@ -15,9 +15,9 @@ export interface Tool {
 interface ToolOptions {
   /** Says more than the summary of the operation. */
   about?: string
-  /** The call that is useful next, for the end of a result. */
+  /** The next useful call, for the end of a result. */
   next?: string
-  /** Arguments that count where none is given. */
+  /** Arguments that apply if none is given. */
   defaults?: Readonly<Record<string, unknown>>
   /** Arguments of the operation that the tool does not take. */
   omits?: readonly string[]
@@ -105,7 +105,7 @@ const WRITING: ToolTable = {
   stopBulk: {},
 }
 
-/** Operations that nothing takes back. */
+/** Operations that cannot be undone. */
 const DESTRUCTIVE = new Set(['cancelRun', 'settleStep', 'startBulk'])
 
 /** One tool with its operation. */
@@ -140,12 +140,12 @@ function without(schema: Record<string, unknown>, omitted: readonly string[] = [
 add(READING, false)
 add(WRITING, true)
 
-/** The tools of a caller: those that write only if it may write. */
+/** The tools of a caller. Tools that write are included only if it may write. */
 export function toolsOf(mayWrite: boolean): Tool[] {
   return [...entries.values()].filter(({ writes }) => mayWrite || !writes).map(({ tool }) => tool)
 }
 
-/** The tool of this name, if the caller may call it. */
+/** Returns the tool with this name, if the caller may call it. */
 export function findTool(name: string, mayWrite: boolean): ToolEntry | undefined {
   const found = entries.get(name)
   return found && (mayWrite || !found.writes) ? found : undefined

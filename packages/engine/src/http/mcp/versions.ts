@@ -1,5 +1,5 @@
-// The versions of the Model Context Protocol. Since 2026-07-28 each request names its version, and there is no handshake; before, a
-// client begins with `initialize`. Pure. Called by messages.ts.
+// The versions of the Model Context Protocol. Since 2026-07-28 each request names its version, and there is no handshake; with
+// earlier versions, a client begins with `initialize`. Pure. Called by messages.ts.
 
 import { type JsonRpcError, RpcFault } from './rpc.ts'
 
@@ -12,7 +12,7 @@ const VERSIONS: readonly string[] = [STATELESS_VERSION, ...HANDSHAKE_VERSIONS]
 const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion'
 const SERVER_KEY = 'io.modelcontextprotocol/serverInfo'
 
-/** Headers that repeat what the body says, so that a gateway can route without reading it. */
+/** Headers that repeat parts of the body, so that a gateway can route without reading it. */
 export interface MirrorHeaders {
   'mcp-protocol-version'?: string | undefined
   'mcp-method'?: string | undefined
@@ -22,8 +22,8 @@ export interface MirrorHeaders {
 type Params = Readonly<Record<string, unknown>>
 
 /**
- * Whether the request is of the version without a handshake. Throws if it names a version that is not spoken here, or if its headers
- * do not agree with its body.
+ * Whether the request uses the version without a handshake. Throws if it names an unsupported version, or if its headers
+ * contradict its body.
  */
 export function isStateless(method: string, params: Params, headers: MirrorHeaders): boolean {
   const meta = params._meta as Params | null | undefined

@@ -9,7 +9,7 @@ import { findTool, type Tool } from './tools.ts'
 
 /** How long a call waits for the end of its run. Clients give up after 60 s. */
 const WAIT_MS_MAX = 50_000
-/** Between two looks at the progress of the run, and at whether the caller is still there. */
+/** Time between two looks at the progress of the run, and at whether the caller is still there. */
 const LOOK_MS = 1000
 const NAME_CHARS_MAX = 64
 const PROGRESS_CHARS_MAX = 1000
@@ -19,7 +19,7 @@ export interface WorkflowCaller {
   headers: Record<string, string>
   /** Aborted when the caller has left. */
   signal: AbortSignal
-  /** Reports progress; absent where the caller did not ask for it. */
+  /** Reports progress; absent if the caller did not request it. */
   report?: ((message: string) => Promise<void>) | undefined
 }
 
@@ -29,7 +29,7 @@ interface WorkflowTool {
   workflow: string
 }
 
-/** The workflows of the namespace that are tools, each with a name of its own. */
+/** The workflows of the namespace that are tools, each with its own name. */
 export async function workflowTools(app: FastifyInstance, { headers }: WorkflowCaller): Promise<WorkflowTool[]> {
   const reply = await app.inject({ method: 'GET', url: '/workflows', headers })
   if (reply.statusCode !== 200) return []
@@ -56,7 +56,7 @@ function freeName(workflow: string, taken: ReadonlySet<string>): string {
   }
 }
 
-/** Starts a run and waits for it; undefined if no workflow is a tool of this name. */
+/** Starts a run and waits for it; returns undefined if no workflow is a tool with this name. */
 export async function callWorkflow(
   app: FastifyInstance,
   { name, given }: { name: string; given: object },
@@ -93,13 +93,13 @@ async function endOf(
   return textResult(`The run ${id} has not ended after ${WAIT_MS_MAX / 1000} s and continues.\nNext: ${next}`)
 }
 
-/** The result of a run that has ended. A run that failed is an error of the tool. */
+/** Returns the result of a run that has ended. A failed run is an error of the tool. */
 function ended(body: string, about: { tool: Tool; next: string }): ToolResult {
   const { status } = JSON.parse(body) as RunResult
   return { ...resultOf({ status: 200, body }, about), ...(status !== 'succeeded' && { isError: true as const }) }
 }
 
-/** Reports the newest progress, unless it was the last one. Returns what was shown. */
+/** Reports the newest progress, unless it was already shown. Returns the progress shown. */
 async function reportProgress(
   app: FastifyInstance,
   { id, headers, report, shown }: { id: string; shown: string } & Pick<WorkflowCaller, 'headers' | 'report'>,

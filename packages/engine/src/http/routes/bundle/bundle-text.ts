@@ -1,5 +1,5 @@
 // Writes a bundle (docs/concepts.md#bundles): one JSON document with a run and everything that belongs to it, in pieces as the
-// store is read. Secrets are redacted in all of it. Called by bundle.ts.
+// store is read. Secrets are redacted throughout. Called by bundle.ts.
 
 import type { Bundle } from '@perdure/protocol'
 import { ENGINE_VERSION } from '../../../base/version.ts'
@@ -37,7 +37,7 @@ export interface BundleParts {
   exportedAt: number
   /** False: payloads are null. */
   payloads: boolean
-  /** The document ends with the section that would make it longer. */
+  /** The document ends before the section that would make it longer than this. */
   bytesMax: number
   /** Aborted when nobody needs the rest. */
   signal: AbortSignal
@@ -110,7 +110,7 @@ async function* steps({ run, reads, payloads }: BundleParts): AsyncGenerator<Jso
   for (let after = -1; ; ) {
     const page = await reads.steps(run.id, { after, limit: PAGE_STEPS, withoutData: !payloads })
     for (const step of page) {
-      // The row of a step that did not fail says everything about its only attempt.
+      // The row of a step that did not fail has everything about its only attempt.
       const frames = step.attempt > 1 || step.error ? (await reads.step(run.id, step.id))?.frames : undefined
       const shown = payloads || step.status !== 'succeeded' ? step : { ...step, data: 'null' }
       yield stepDetailText(shown, attemptsOf(step, frames ?? []))
@@ -121,7 +121,7 @@ async function* steps({ run, reads, payloads }: BundleParts): AsyncGenerator<Jso
   }
 }
 
-/** The frames of the timeline but for log lines, which have a section of their own. */
+/** The frames of the timeline except log lines, which have their own section. */
 async function* frames({ run, reads, payloads }: BundleParts): AsyncGenerator<JsonText> {
   const timeline = new Timeline({ reads, runId: run.id, limit: PAGE_FRAMES }, 0)
   for (;;) {

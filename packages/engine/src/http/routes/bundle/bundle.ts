@@ -52,7 +52,7 @@ export function bundleRoutes(app: FastifyInstance, context: HttpContext): void {
       onFault: err => deps.log.error({ err, requestId: request.id, runId }, 'bundle ended early'),
     })
     const stream = Readable.from(text)
-    // A client that stops reading must not hold a read of the store open.
+    // A client that stops reading must not keep a read of the store open.
     const cancelTimer = clock.after(limits.bundleMs, () => stream.destroy())
     stream.once('close', () => {
       cancelTimer()

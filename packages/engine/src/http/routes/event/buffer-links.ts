@@ -1,10 +1,10 @@
-// The links from the events of bursts and batches to the runs that these became. An event is recorded before its run exists,
-// so the run is found when the event is read. Called by events.ts.
+// The links from the events of bursts and batches to the runs that they became. An event is recorded before its run exists, so
+// the run is found when the event is read. Called by events.ts.
 
 import type { Event } from '../../../domain/model/event.ts'
 import type { BufferRun, Reads } from '../../../ports/store-reads.ts'
 
-/** The events, with the runs that their bursts and batches have become by now. */
+/** Returns the events, with the runs that their bursts and batches have become so far. */
 export async function withBufferRuns(reads: Pick<Reads, 'runsOfBuffers'>, events: readonly Event[]): Promise<Event[]> {
   const ids = new Set(events.flatMap(({ triggered }) => triggered.flatMap(entry => openBufferOf(entry) ?? [])))
   if (ids.size === 0) return [...events]
@@ -19,7 +19,7 @@ export async function withBufferRuns(reads: Pick<Reads, 'runsOfBuffers'>, events
   }))
 }
 
-/** The event that opened the buffer, unless the entry has its run already. */
+/** Returns the event that opened the buffer, unless the entry already has its run. */
 function openBufferOf({ runId, firstEventId }: Event['triggered'][number]): string | undefined {
   return runId === undefined ? firstEventId : undefined
 }

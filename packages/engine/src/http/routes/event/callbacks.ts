@@ -1,4 +1,4 @@
-// `POST /callbacks/{token}`: somebody outside completes a step of a run (docs/steps.md#callbacks). The token is the key. Pages of any
+// `POST /callbacks/{token}`: an outsider completes a step of a run (docs/steps.md#callbacks). The token is the key. Pages of any
 // origin may post, because strangers get the URL.
 
 import { operations } from '@perdure/protocol/operations'

@@ -28,7 +28,7 @@ import { withBufferRuns } from './buffer-links.ts'
 import { eventText } from './present-event.ts'
 import { acceptBatch, send, sentEvent, warned } from './send.ts'
 
-/** Nothing starts now where an event arrives later. `wait=0` is refused as well. */
+/** An event that arrives later starts nothing now. `wait=0` is refused as well. */
 function refuseRunParameters({ query }: FastifyRequest): void {
   for (const name of ['wait', 'token'])
     if (name in (query as object)) throw invalid(name, 'cannot be given with at or delay')
@@ -114,7 +114,7 @@ export function eventRoutes(app: FastifyInstance, context: HttpContext): void {
   }
 }
 
-/** Names in headers the event that a repeat is of, and its run: the body of the answer has no room for them. */
+/** Names, in headers, the event that was repeated and its run: the body of the answer has no room for them. */
 function nameFirst(reply: FastifyReply, first: { eventId: string; runId?: string } | undefined): void {
   if (!first) return
   reply.header('x-event-id', first.eventId)
@@ -139,7 +139,7 @@ function readName([name, ...rest]: unknown[]): string | undefined {
   return typeof name === 'string' && rest.length === 0 ? name : undefined
 }
 
-/** The filters that are given, as a cursor is bound to them. */
+/** The given filters, in the form to which a cursor is bound. */
 function textsOf(filter: Readonly<Record<string, string | number | undefined>>): Record<string, string> {
   const given = Object.entries(filter).filter(([, value]) => value !== undefined)
   return Object.fromEntries(given.map(([name, value]) => [name, String(value)]))

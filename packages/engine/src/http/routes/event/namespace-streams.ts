@@ -16,7 +16,7 @@ import { FanOut } from '../../live/fan-out.ts'
 import { SseStream, sseMessage } from '../../live/sse.ts'
 import { eventFrame } from './present-event.ts'
 
-/** About the bytes of a `run_status` frame without an error. */
+/** Approximate bytes of a `run_status` frame without an error. */
 const RUN_FRAME_BYTES = 240
 
 export function namespaceStreamRoutes(app: FastifyInstance, context: HttpContext): void {

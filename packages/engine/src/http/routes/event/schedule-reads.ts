@@ -1,5 +1,5 @@
-// Reads schedules for the routes: the crons of workflows from the registry, those of the API from the store, each with the status of
-// the run that it started last.
+// Reads schedules for the routes: the crons of workflows from the registry, the schedules of the API from the store, each with
+// the status of the run that it started last.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ScheduleEntry } from '@perdure/protocol'
@@ -11,13 +11,13 @@ import type { HttpDeps } from '../../access/deps.ts'
 import { notFound } from '../../request/query.ts'
 import { type CronEntry, entryText, type ListedSchedule } from './present-schedule.ts'
 
-/** Rows that are written in one turn of the event loop: the next instants of a cron take 1.5 ms. */
+/** Rows written in one turn of the event loop: the next instants of a cron take 1.5 ms. */
 const ROWS_PER_TURN = 5
 
 interface ScheduleQuery {
   source: ScheduleEntry['source'] | undefined
   limit: number
-  /** The id of the last schedule of the page before. */
+  /** The id of the last schedule on the previous page. */
   after: string | undefined
 }
 
@@ -41,7 +41,7 @@ export class ScheduleReads {
     this.#deps = deps
   }
 
-  /** Crons first; `next` is the id after which the next page begins, if there is one. */
+  /** Crons first. `next` is the id after which the next page begins, if there is one. */
   async page(
     namespace: string,
     { source, limit, after }: ScheduleQuery,
@@ -58,13 +58,13 @@ export class ScheduleReads {
       const first = isAmongCrons ? undefined : after
       const own = rows.length === limit ? [] : await read(first, limit - rows.length)
       rows.push(...own)
-      // A page may end early where data is large, so only an empty one shows that nothing follows.
+      // A page may end early if its data is large, so only an empty one shows that nothing follows.
       more = (await read(own.at(-1)?.id ?? first, 1)).length > 0
     }
     return { texts: await this.texts(namespace, rows, signal), next: more ? rows.at(-1)?.id : undefined }
   }
 
-  /** By the next instant, or by missed ones. A row that no workflow has any more is left out. */
+  /** Sorts by the next instant, or by missed ones. Leaves out a row whose workflow is gone. */
   async sorted(
     namespace: string,
     { source, sort, limit, after }: SortedQuery,
@@ -82,7 +82,7 @@ export class ScheduleReads {
     })
     const last = rows.at(-1)
     const next = last && { at: last.at, id: last.row.id }
-    // A page may end early where data is large, so only an empty one shows that nothing follows.
+    // A page may end early if its data is large, so only an empty one shows that nothing follows.
     const more =
       next !== undefined && (await reads.sortedSchedules({ sort, policy, limit: 1, after: next }, signal)).length > 0
     return { texts: await this.texts(namespace, listed, signal), next: more ? next : undefined }

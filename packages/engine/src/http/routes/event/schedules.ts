@@ -1,4 +1,4 @@
-// Schedules (docs/events.md#schedules): lists those of workflows and of the API; makes, changes, pauses and fires them.
+// Schedules (docs/events.md#schedules): lists the schedules of workflows and of the API; creates, changes, pauses and fires them.
 
 import { DURATION_FORMS, type FireScheduleReply, type PutSchedule, parseDurationMs, quoteName } from '@perdure/protocol'
 import { operations } from '@perdure/protocol/operations'

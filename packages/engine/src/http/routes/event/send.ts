@@ -33,7 +33,7 @@ const EVENTS_PER_TURN = 25
 /** An event as it was sent, checked. */
 export interface SentEvent {
   event: IncomingEvent
-  /** Only if the event does not arrive at once. */
+  /** Present only if the event does not arrive at once. */
   later: Later | undefined
   /** Sentences about members of the body that the engine does not know. */
   warnings: readonly string[]
@@ -42,7 +42,7 @@ export interface SentEvent {
 /** The checked body, with the exact text of `data`. */
 export function sentEvent(body: Body | undefined, traceparent: FastifyRequest['headers'][string]): SentEvent {
   const checked = checkEvent(body?.value)
-  // It would be sent, with a warning, where elsewhere the member means that nothing happens.
+  // The event would be sent, with a warning, although elsewhere the member means that nothing happens.
   if (Object.hasOwn(checked, 'dryRun')) throw invalid('dryRun', 'is a query parameter: POST /events?dryRun=1')
   const { name, app, dedupeId, runner, targetApp, attributes } = checked
   checkEventName('name', name)
@@ -77,7 +77,7 @@ function incoming({ scheduledEvents }: Pick<HttpDeps, 'scheduledEvents'>, { even
   return later ? { ...event, at: scheduledEvents.arrivalTime(later) } : event
 }
 
-/** The answer to a duplicate has no other member. */
+/** Adds the warnings; the answer to a duplicate has no other member. */
 function withWarnings(reply: SendEventReply, { warnings }: SentEvent): SendEventReply {
   return reply.eventId === undefined ? reply : warned(reply, warnings)
 }
@@ -87,7 +87,7 @@ export function warned<T extends { warnings?: string[] }>(reply: T, warnings: re
   return warnings.length === 0 ? reply : { ...reply, warnings: [...warnings, ...(reply.warnings ?? [])] }
 }
 
-/** Sends the events of a batch when it is the sender's turn. */
+/** Sends the events of a batch when the sender's turn comes. */
 export function acceptBatch(context: HttpContext, reply: FastifyReply): Promise<JsonText[]> {
   const { request } = reply
   const events = bodyOf(request)?.value
@@ -96,8 +96,8 @@ export function acceptBatch(context: HttpContext, reply: FastifyReply): Promise<
 }
 
 /**
- * Sends the events of a body that is a list in their order, and resolves with the JSON of their replies when all are durable. An event
- * that is refused has its error in its place.
+ * Sends the events of a body that is a list, in order. Resolves with the JSON of their replies when all are durable. A refused
+ * event has its error in its place.
  */
 async function sendBatch(
   deps: Pick<HttpDeps, 'ingest' | 'scheduledEvents'>,

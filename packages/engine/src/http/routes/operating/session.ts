@@ -67,7 +67,7 @@ export function sessionRoutes(app: FastifyInstance, context: HttpContext): void 
     return sendJson(reply, 201, JSON.stringify({ code, expiresAt: timestamp(expiresAt) }))
   })
 
-  /** Counts wrong keys and codes of bodies like those of the `Authorization` header. */
+  /** Counts wrong keys and codes in bodies like those in the `Authorization` header. */
   async function guarded<T>(request: FastifyRequest, secret: string, open: () => Promise<T>): Promise<T> {
     const { remoteAddress } = request.raw.socket
     guesses.refuseSpent(`Bearer ${secret}`, remoteAddress)

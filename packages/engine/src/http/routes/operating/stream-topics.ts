@@ -6,7 +6,7 @@ import { NAMESPACE_TOPICS, type NamespaceTopic } from '../../live/topic-groups.t
 
 const RUN_TOPIC = 'run:'
 const BULK_TOPIC = 'bulk:'
-/** Between the id of a run, or the name of its stream, and the position to begin at. */
+/** Separates the id of a run, or the name of its stream, from the position to begin at. */
 const POSITION = /@(.*)$/
 
 /** By run: the seq after which its timeline begins. */
@@ -26,7 +26,7 @@ export interface Topics {
   bulkIds: string[]
 }
 
-/** Throws `invalid_request` naming a topic that is none. */
+/** Throws `invalid_request`, naming an unknown topic. */
 export function readTopics(given: readonly string[] = []): Topics {
   const names = new Set(given)
   if (names.size === 0) throw invalid('topics', `must name at least one of ${STREAM_TOPICS}`)
@@ -46,7 +46,7 @@ export function readTopics(given: readonly string[] = []): Topics {
   return { topics, positions, streams, bulkIds }
 }
 
-/** Between the id of a run and the name of its stream. */
+/** Separates the id of a run from the name of its stream. */
 const STREAM = /:([A-Za-z0-9_.-]{1,64})$/
 
 function readRunTopic(name: string): { runId: string; stream?: string; position: number } {

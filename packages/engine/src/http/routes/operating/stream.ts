@@ -63,7 +63,7 @@ export function topicStreamRoute(app: FastifyInstance, context: HttpContext, { r
     const { topics, positions, streams, bulkIds } = readTopics(query.topics)
     const { actor } = request
     const { namespace } = actor
-    // Throws `not_found` for one that does not exist.
+    // Throws `not_found` for a job that does not exist.
     for (const id of bulkIds) await deps.bulk.read(namespace, isId(id) ? id : '')
     const runs = await openRuns(context, runFeeds, { namespace, positions })
     const outputs = await openOutputs(context, streamFeeds, { namespace, streams }).catch(error => {
@@ -105,7 +105,7 @@ export function topicStreamRoute(app: FastifyInstance, context: HttpContext, { r
   })
 }
 
-/** Reads the first page of each run; throws `not_found` naming one that does not exist. */
+/** Reads the first page of each run; throws `not_found`, naming a run that does not exist. */
 async function openRuns(
   { deps, limits }: HttpContext,
   feeds: RunFeeds,
@@ -138,7 +138,7 @@ async function openRuns(
   return opened
 }
 
-/** Enters the feed of each output stream; throws `not_found` naming a run that does not exist. */
+/** Enters the feed of each output stream; throws `not_found`, naming a run that does not exist. */
 async function openOutputs(
   { deps }: HttpContext,
   feeds: StreamFeeds,

@@ -1,4 +1,4 @@
-// Lists, saves and deletes the views of the list of runs that a namespace shares (docs/console.md#views).
+// Lists, saves and deletes a namespace's shared views of the list of runs (docs/console.md#views).
 
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'

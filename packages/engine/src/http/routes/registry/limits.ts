@@ -69,7 +69,7 @@ function presentTurns({ app, name, key, registered, taken, waiting, ...at }: Tur
   }
 }
 
-/** A number, or as a text the least that it can be. */
+/** A number, or a text with its lower bound. */
 function counted(count: number, isPart: boolean): number | string {
   return isPart && count > 0 ? `${Math.min(count, 10_000)}+` : count
 }

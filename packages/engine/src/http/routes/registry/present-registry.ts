@@ -8,7 +8,7 @@ import { optionalTimestamp, timestamp } from '../../../domain/text/timestamp.ts'
 import type { Registry } from '../../../services/registry/register.ts'
 import type { HttpDeps } from '../../access/deps.ts'
 
-/** The same for runners that serve the same workflows by the same definitions. */
+/** Equal for runners that serve the same workflows with the same definitions. */
 function hashOf(workflows: readonly string[], definitions: readonly Definition[]): string {
   const pairs = workflows.map((name, i) => JSON.stringify([name, definitions[i]?.digest]))
   return createHash('sha256').update(pairs.sort().join('\n')).digest('base64url').slice(0, 12)

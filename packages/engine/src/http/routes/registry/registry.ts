@@ -1,4 +1,4 @@
-// `POST /register` (docs/wire-protocol.md#register), and lists of what runners registered: apps, runners and workflows
+// `POST /register` (docs/wire-protocol.md#register), and the lists of registered apps, runners and workflows
 // (docs/http-api/apps-runners-workflows.md#apps-runners-workflows).
 
 import { type Operation, operations } from '@perdure/protocol/operations'
@@ -74,7 +74,7 @@ export function registryRoutes(app: FastifyInstance, context: HttpContext): void
   controlRoutes(app, context)
 }
 
-/** Operations that change how a workflow starts its runs, and answer the workflow. */
+/** Operations that change how a workflow starts its runs, and return the workflow. */
 function controlRoutes(app: FastifyInstance, context: HttpContext): void {
   const { registry, workflowControl } = context.deps
   const acts = [

@@ -1,4 +1,4 @@
-// Answers with the messages of an output stream as they come, by a long poll or as server-sent events. Used by run-streams.ts.
+// Sends the messages of an output stream as they arrive, with a long poll or as server-sent events. Used by run-streams.ts.
 
 import { operations } from '@perdure/protocol/operations'
 import { stillAuthorized } from '../../access/authorize.ts'
@@ -10,7 +10,7 @@ import type { Exchange, OpenedStream } from './stored-reads.ts'
 import { putPosition, sseBytes } from './stream-answers.ts'
 import { sendParts } from './stream-sender.ts'
 
-/** How long a long poll waits for messages, and how long server-sent events go on. */
+/** How long a long poll waits for messages, and how long server-sent events continue. */
 const LONG_POLL_MS = 20_000
 const SSE_MS = 60_000
 
@@ -60,7 +60,7 @@ export async function pollStream(
   }
 }
 
-/** Sends messages for a minute at most. */
+/** Sends messages for at most a minute. */
 export async function followStream(
   context: HttpContext,
   feeds: StreamFeeds,

@@ -47,7 +47,7 @@ export function runStreamsRoutes(app: FastifyInstance, context: HttpContext, fee
   })
 }
 
-/** Reads the first page of a stream that exists, or may come to exist. */
+/** Reads the first page of a stream that exists, or may still be created. */
 async function openStream(streams: StreamReads, stream: StreamName, offset: string): Promise<OpenedStream> {
   const isPosition = offset !== START && offset !== NOW
   const asked = isPosition ? Number(offset) : 0
@@ -55,7 +55,7 @@ async function openStream(streams: StreamReads, stream: StreamName, offset: stri
   if (!page) throw notFound('run')
   const { head, status } = page
   if (head?.dropped) throw new EngineError('gone', 'retention has dropped the messages of the stream')
-  // A reader that has an offset knew the stream while its run went on: it gets the end.
+  // A reader with an offset knew the stream while its run was live: it gets the end.
   if (!head && isTerminal(status) && !isPosition) throw notFound('stream')
   const tail = tailOf(page)
   if (asked > tail) throw invalid('offset', `must be at most ${offsetOf(tail)}, the end of the stream`)

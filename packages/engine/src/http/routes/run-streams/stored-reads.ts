@@ -8,7 +8,7 @@ import type { StreamName, StreamPage, StreamReads } from '../../../ports/stream-
 import { partOf } from '../../live/stream-feed.ts'
 import { asOf, hasTag, putPosition, tailOf } from './stream-answers.ts'
 
-/** The offsets of the first message, and of what is written from now on. */
+/** The offsets of the first message, and of messages written from now on. */
 export const START = '-1'
 export const NOW = 'now'
 
@@ -27,7 +27,7 @@ export interface Exchange {
   reply: FastifyReply
 }
 
-/** Every message up to the tail: a client that does not follow the stream reads once. */
+/** Sends every message up to the tail: a client that does not follow the stream reads once. */
 export async function sendMessages(streams: StreamReads, { request, reply }: Exchange, opened: OpenedStream) {
   const { from, page, offset } = opened
   const tail = tailOf(page)
@@ -43,7 +43,7 @@ export async function sendMessages(streams: StreamReads, { request, reply }: Exc
   return reply.send(Readable.from(jsonOf(streams, opened, tail)))
 }
 
-/** The JSON array of the messages that there were when the first page was read. */
+/** The JSON array of the messages that existed when the first page was read. */
 async function* jsonOf(streams: StreamReads, { stream, from, page: first }: OpenedStream, tail: number) {
   let separator = '['
   let position = from

@@ -32,17 +32,17 @@ export function presentStream(head: StreamHead, ended: boolean): RunStream {
   }
 }
 
-/** The position behind every message that there was when the page was read, the end of the run included. */
+/** The position after every message that existed when the page was read, including the end of the run. */
 export function tailOf({ head, status }: Pick<StreamPage, 'head' | 'status'>): number {
   return (head?.next ?? 0) + (isTerminal(status) ? 1 : 0)
 }
 
-/** The page as it would have been when `first` was read: messages since are left out. */
+/** Returns the page as it would have been when `first` was read, without later messages. */
 export function asOf(page: StreamPage, first: StreamPage): StreamPage {
   const end = first.head?.next ?? 0
   const rows = page.rows.filter(({ n }) => n < end)
   const last = rows.at(-1)
-  // Rows may have been merged since.
+  // Rows may have been merged meanwhile.
   if (last?.chunks !== undefined && last.n + last.count > end) {
     const count = end - last.n
     rows[rows.length - 1] = { ...last, count, chunks: chunksOf(last).slice(0, count).join(',') }
@@ -52,7 +52,7 @@ export function asOf(page: StreamPage, first: StreamPage): StreamPage {
 
 type Position = Pick<StreamPart, 'next' | 'isUpToDate' | 'isClosed'>
 
-/** Sets the headers that say where the reader is. */
+/** Sets the headers with the reader's position. */
 export function putPosition(reply: FastifyReply, { next, isUpToDate, isClosed }: Position, cursor?: string): void {
   reply.header('stream-next-offset', offsetOf(next))
   if (isUpToDate) reply.header('stream-up-to-date', 'true')
@@ -60,13 +60,13 @@ export function putPosition(reply: FastifyReply, { next, isUpToDate, isClosed }:
   if (cursor !== undefined) reply.header('stream-cursor', cursor)
 }
 
-/** Whether the client has the answer with this tag already. */
+/** Whether the client already has the answer with this tag. */
 export function hasTag(request: FastifyRequest, etag: string): boolean {
   const given = request.headers['if-none-match'] ?? ''
   return given === '*' || given.split(',').some(tag => tag.trim().replace(/^W\//, '') === etag)
 }
 
-/** The part as two server-sent events, in the form that the suite of the protocol expects: no space behind a field's colon. */
+/** Writes the part as two server-sent events, in the form that the protocol's suite expects: no space after a field's colon. */
 export function sseBytes({ text, count, next, isUpToDate, isClosed }: StreamPart, cursor: string): Buffer {
   const control = {
     streamNextOffset: offsetOf(next),

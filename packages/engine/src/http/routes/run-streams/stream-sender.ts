@@ -10,8 +10,8 @@ export interface Sending {
 }
 
 /**
- * Calls `send` with every part from the position on, one after the other, until the run has ended or the signal is aborted. The first
- * part is sent although it may be empty: it says where the reader is.
+ * Calls `send` with every part from the position onward, one after the other, until the run has ended or the signal is aborted.
+ * The first part is sent even if it is empty: it has the reader's position.
  */
 export async function sendParts({ feed, from, signal }: Sending, send: (part: StreamPart) => Promise<void>) {
   let position = from

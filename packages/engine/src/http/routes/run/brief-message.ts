@@ -1,4 +1,4 @@
-// The message of an error where many are listed. Used by the routes of errors and statistics.
+// The message of an error in a list of many. Used by the routes of errors and statistics.
 
 import { cutText } from '@perdure/protocol'
 

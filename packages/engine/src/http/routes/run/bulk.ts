@@ -103,7 +103,7 @@ function bulkRequest(body: Body | undefined): BulkRequest & { dryRun?: boolean }
   }
 }
 
-/** Requires a member, so that an empty filter does not act on every run. */
+/** Requires a member, so that an empty filter does not affect every run. */
 function filterOf(given: NonNullable<WireRequest['filter']>): RunFilter {
   const { status, since, until, endedSince, endedUntil, attribute, deep, root, ...names } = given
   for (const [name, value] of Object.entries(names)) checkName(`filter.${name}`, value)
@@ -133,7 +133,7 @@ function presentResult({ runId, outcome, newRunId, error }: BulkResult) {
   return { runId: shownRunId(runId), outcome, newRunId, error }
 }
 
-/** The request with the ids under which its runs are stored, and the workflows that a pattern stands for. */
+/** Returns the request with the ids under which its runs are stored, and the workflows that match a pattern. */
 async function resolved(reads: Pick<Reads, 'storedIds' | 'workflowNames'>, wanted: BulkRequest): Promise<BulkRequest> {
   const { ids, filter } = wanted
   const stored = async (id: string | undefined) => (id === undefined ? undefined : (await reads.storedIds([id]))[0])

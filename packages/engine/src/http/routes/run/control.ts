@@ -32,7 +32,7 @@ const checkCancel = validator(operations.cancelRun.body.schema)
 const checkSettle = validator(operations.settleStep.body.schema)
 const checkBudget = validator(operations.setRunBudget.body.schema)
 const checkBulkReplay = validator(operations.bulkReplayRuns.body.schema)
-/** The filters of a bulk replay: one that this route does not read does not compile. */
+/** The filters of a bulk replay; a filter that this route does not read fails to compile. */
 type ReplayFilters = { [Name in Extract<keyof BulkReplayRequest, string>]: RunFilter[Name] }
 
 export function controlRoutes(app: FastifyInstance, context: HttpContext): void {
@@ -115,7 +115,7 @@ export function controlRoutes(app: FastifyInstance, context: HttpContext): void 
   })
 }
 
-/** The actor with the trace of the request, which its forks continue. */
+/** The actor with the trace of the request, which the forks continue. */
 function actorWithTrace(request: FastifyRequest): Actor {
   const trace = readTraceparent(request.headers.traceparent)
   return trace === undefined ? request.actor : { ...request.actor, trace }
@@ -139,7 +139,7 @@ function requiredStep(body: Body | undefined): string {
   return step
 }
 
-/** The end that a step is given, and why. */
+/** The end that a step gets, and why. */
 function wantedEnd(body: Body | undefined): { end: StepEnd; reason: string } {
   const { error, reason } = checkSettle(body?.value)
   if (isBlank(reason)) throw invalid('reason', 'must not be blank')

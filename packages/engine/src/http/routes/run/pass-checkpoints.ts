@@ -1,6 +1,6 @@
-// `POST /invokes/{token}/checkpoints` and `/invokes/{token}/streams/{name}`: a runner reports steps while its pass goes on, and what they
-// write to output streams (docs/wire-protocol.md#checkpoints-over-http). The routes are of the wire protocol, and so neither in the OpenAPI
-// document nor in the client. Called by runners only.
+// `POST /invokes/{token}/checkpoints` and `/invokes/{token}/streams/{name}`: while its pass continues, a runner reports steps and
+// what they write to output streams (docs/wire-protocol.md#checkpoints-over-http). The routes belong to the wire protocol, so
+// they are neither in the OpenAPI document nor in the client. Called only by runners.
 
 import { isUtf8 } from 'node:buffer'
 import { quoteName, type StreamAck } from '@perdure/protocol'
@@ -63,7 +63,7 @@ function mountReport(app: FastifyInstance, context: HttpContext, operation: Oper
       try {
         return sendJson(reply, 200, await receive({ token, name, text }))
       } catch (error) {
-        // The fault is looked for only now: most reports can be read.
+        // The fault is searched for only now: most reports can be read.
         if (error instanceof EngineError && error.code === 'invalid_request') parseJson(text)
         throw error
       } finally {
@@ -74,7 +74,7 @@ function mountReport(app: FastifyInstance, context: HttpContext, operation: Oper
   )
 }
 
-/** Resolves when there is memory to read so many bytes. */
+/** Resolves when there is memory to read this many bytes. */
 function readable(messages: MessageMemory, bytes: number): Promise<() => void> | undefined {
   if (bytes <= SMALL_MESSAGE_BYTES_MAX) return undefined
   return new Promise(resolve => messages.request(bytes, resolve))

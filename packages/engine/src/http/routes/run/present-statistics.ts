@@ -32,7 +32,7 @@ const FACETS_MAX = 200
 /** Steps of a workflow. */
 const STEPS_MAX = 20
 
-/** A point for each span, also for those without runs. */
+/** A point for each span, even for spans without runs. */
 export function presentSeries({ step, since, until }: RunSeriesQuery, series: Map<number, RunTally>): RunSeriesPoint[] {
   const points: RunSeriesPoint[] = []
   for (let at = since; at < until; at += SPAN_MS[step]) {
@@ -95,17 +95,17 @@ function presentHeld(live: readonly LiveRuns[]): Pick<WorkflowStats, 'held' | 'h
 }
 
 export interface FacetFilter {
-  /** All live runs count, or only those that were created in the window. */
+  /** All live runs count, or only the ones created in the window. */
   withAllLive: boolean
   status?: readonly string[] | undefined
   waitingFor?: string | undefined
   kind?: RunKind | undefined
 }
 
-/** Runs that are equal in all that facets count. */
+/** Runs that are equal in every counted property. */
 type Equal = Pick<LiveRuns, 'app' | 'workflow' | 'kind' | 'status' | 'runs'> & Partial<Pick<LiveRuns, 'waitingKind'>>
 
-/** Counts runs by each property. The filter by a property does not hold for the counts by it. */
+/** Counts runs by each property. The filter by a property does not apply to the counts by that property. */
 export function presentFacets(totals: RunTotals, filter: FacetFilter): RunFacets {
   const [status, waitingFor, kind] = [zeros(RUN_STATUSES), zeros(WAITING_KINDS), zeros(RUN_KINDS)]
   const waits = new Map<string, RunFacets['waits'][number]>()

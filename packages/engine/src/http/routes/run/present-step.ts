@@ -35,7 +35,7 @@ function attemptView(ended: StepAttempt): EveryField<WireAttempt> {
   return { attempt, status, endedAt: timestamp(endedAt), ...reportView(ended), error }
 }
 
-/** Times that the runner measured, and the pass that reported it. */
+/** The times measured by the runner, and the pass that reported them. */
 function reportView({ ranAt, ranMs, runner, pass }: Pick<StepAttempt, 'ranAt' | 'ranMs' | 'runner' | 'pass'>) {
   return { ranAt: optionalTimestamp(ranAt), ranMs, runner, pass }
 }

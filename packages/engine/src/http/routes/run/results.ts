@@ -27,7 +27,10 @@ export function resultRoutes(app: FastifyInstance, context: HttpContext): void {
   })
 }
 
-/** The run that the event started, if it is the only one. The run of a buffer is of many events, so none of them waits for it. */
+/**
+ * The run that the event started, if it is the only one. The run of a buffer belongs to many events, so none of them waits for
+ * it.
+ */
 export function onlyRunOf({ triggered = [] }: SendEventReply): string | undefined {
   const started = triggered.flatMap(({ runId, debounced, batched }) => (debounced || batched ? [] : (runId ?? [])))
   return started.length === 1 ? started[0] : undefined

@@ -22,7 +22,7 @@ import { withRunningSteps } from './runs.ts'
 import { namesOfPattern } from './workflow-names.ts'
 
 type ListQuery = QueryValues<typeof operations.listRuns.query>
-/** The filters of the list: a parameter of the operation that the store or `filterOf` lacks does not compile. */
+/** The filters of the list; a parameter of the operation that the store or `filterOf` lacks fails to compile. */
 type Filters = { [Name in RunFilterName]: RunFilter[Name] }
 
 type Places = ReadonlyMap<string, HeldBefore>
@@ -48,7 +48,7 @@ export function runListRoutes(app: FastifyInstance, context: HttpContext): void 
       const held = part.runs.slice(0, limit).filter(({ status }) => status === 'queued')
       return { ...part, places: await reads.heldBeforeEach(held, signal) }
     }
-    // A list in parts that takes so long waits for a single read: to narrow it would not help.
+    // A list in parts that takes this long is waiting for a single read: narrowing it would not help.
     const found = await scan(context, reply, listed, partial ? {} : { tooWide: () => tooWide(list) })
     const page = found.runs.slice(0, limit)
     const last = page.at(-1)
@@ -76,7 +76,7 @@ function listedRun(run: RunView, places: Places | undefined): EveryField<ListedR
   return { ...runSummary(run), position: place && countText(place) }
 }
 
-/** The filter with the names that a pattern of workflows stands for. */
+/** The filter with the names that match its pattern of workflows. */
 async function named(reads: Reads, { workflow, ...filter }: Filters): Promise<RunFilter> {
   const workflows = await namesOfPattern(reads, { workflow, field: 'workflow' })
   return workflows ? { ...filter, workflows } : { ...filter, workflow }
@@ -89,7 +89,7 @@ function filterOf(query: ListQuery): Filters {
   return q ? { ...filter, q, deep } : { ...filter, q: undefined, deep: undefined }
 }
 
-/** Carries out a list that is answered in part when its time is over. */
+/** Carries out a list that returns a part when its time is over. */
 async function upTo<T>({ deps, limits }: HttpContext, list: (enough: AbortSignal) => Promise<T>): Promise<T> {
   const enough = new AbortController()
   const cancelTimer = deps.clock.after(limits.partialScanMs, () => enough.abort())
@@ -109,7 +109,7 @@ function scopeOf(namespace: string, { sort, dir }: ListQuery, filter: RunFilter)
   }
 }
 
-/** The key is the same on all pages, and not needed, where the store answers none. */
+/** If the store returns no key, the key is the same on all pages, and not needed. */
 function cursorOf({ id, key }: RunPosition, sort: RunSort): (string | number)[] {
   return sort === 'started' ? [id] : [id, key ?? (sort === 'duration' ? 0 : '')]
 }

@@ -1,5 +1,5 @@
 // `GET /runs/{id}/stream`: a run's timeline, from the store and then live until the run ends
-// (docs/concepts.md#timeline-and-streams). The store is read first, and again whenever published frames do not follow on
+// (docs/concepts.md#timeline-and-streams). The store is read first, and again whenever published frames do not directly follow
 // the sent ones, so that no frame is lost or repeated.
 
 import { operations } from '@perdure/protocol/operations'
@@ -21,7 +21,7 @@ export function runStreamRoutes(app: FastifyInstance, context: HttpContext, feed
   mount(app, context, operations.streamRun, async (request, reply, query) => {
     const runId = pathId(request, 'run')
     const { actor } = request
-    // A browser reconnects to the same URL, and names the last seq that it has seen in a header.
+    // A browser reconnects to the same URL, with the last seq that it has seen in a header.
     const seen = lastEventId(request)
     const from = Math.max(query.from ?? 0, seen)
     // Before the first read, so that each later commit notifies the feed.
@@ -52,7 +52,7 @@ export function runStreamRoutes(app: FastifyInstance, context: HttpContext, feed
   })
 }
 
-/** The standard header of a client that reconnects: the seq of the last frame that it has seen. */
+/** Reads the standard header of a reconnecting client: the seq of the last frame that it has seen. */
 function lastEventId(request: FastifyRequest): number {
   const seen = request.headers['last-event-id']
   if (typeof seen !== 'string' || seen === '') return 0

@@ -1,4 +1,4 @@
-// Reads one run, its log lines, and why it is in its state. Lists, steps and streams have files of their own.
+// Reads one run, its log lines, and why it is in its state. Lists, steps and streams have their own files.
 
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
@@ -37,12 +37,12 @@ export function runRoutes(app: FastifyInstance, context: HttpContext): void {
   })
 }
 
-/** Called only when no row was found: a row proves its run. */
+/** Called only when no row was found: a row proves that its run exists. */
 export async function requireRun(reads: Pick<Reads, 'status'>, runId: string): Promise<void> {
   if (!(await reads.status(runId))) throw notFound('run')
 }
 
-/** The runs with the step that they are at: the newest one that its runner reported as running, if any. */
+/** Returns the runs, each with the step that it is at: the newest one that its runner reported as running, if any. */
 export async function withRunningSteps(
   runningSteps: Pick<RunningSteps, 'of'>,
   runs: readonly RunView[],

@@ -12,7 +12,7 @@ import { SINCE_DEFAULT_MS, seriesWindow } from '../../request/series-window.ts'
 import { sendJson } from '../../response/reply.ts'
 import { presentFacets, presentSeries, presentWorkflowStats } from './present-statistics.ts'
 
-/** Statistics that are read at once, and that wait. */
+/** Statistics that are read at the same time, and that wait. */
 const READS_MAX = 4
 const WAITING_MAX = { all: 200, perNamespace: 100, perKey: 100, bytes: Number.POSITIVE_INFINITY }
 

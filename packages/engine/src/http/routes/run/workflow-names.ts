@@ -1,14 +1,14 @@
-// The names that a pattern of workflows such as `sync-*` stands for. Called by the list of runs and by bulk actions.
+// The names that match a pattern of workflows such as `sync-*`. Called by the list of runs and by bulk actions.
 
 import { invalid } from '../../../domain/model/errors.ts'
 import type { Reads } from '../../../ports/store-reads.ts'
 
-/** The workflows that a pattern may stand for: the runs of each are read, a page at most. */
+/** Most workflows that a pattern may match: the runs of each are read, a page at most. */
 const WORKFLOWS_MAX = 50
-/** A beginning of names, and a star. A star alone would narrow nothing: it is a name. */
+/** The beginning of names, and a star. A star alone would narrow nothing: it is a name. */
 const WORKFLOW_PATTERN = /.\*$/su
 
-/** The names that runs have and that begin as the pattern says; undefined for a name. `field` is where it was given. */
+/** Returns the workflow names of runs that match the pattern; undefined for a plain name. `field` is where it was given. */
 export async function namesOfPattern(
   reads: Pick<Reads, 'workflowNames'>,
   { workflow, field }: { workflow: string | undefined; field: string },

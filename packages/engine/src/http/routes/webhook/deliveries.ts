@@ -22,7 +22,7 @@ import { countText } from '../../response/count-text.ts'
 import { sendJson } from '../../response/reply.ts'
 
 type ListQuery = QueryValues<typeof operations.listWebhookDeliveries.query>
-/** The filters of the list: a parameter of the operation that the store lacks does not compile. */
+/** The filters of the list; a parameter of the operation that the store lacks fails to compile. */
 type Filters = { [Name in Exclude<keyof ListQuery, 'limit' | 'cursor'>]: DeliveryFilter[Name] }
 
 export function webhookDeliveryRoutes(app: FastifyInstance, context: HttpContext): void {

@@ -76,7 +76,7 @@ export function webhookEndpointRoutes(app: FastifyInstance, context: HttpContext
   })
 }
 
-/** A point for each span, also for those without posts. */
+/** A point for each span, even for spans without posts. */
 function presentSeries(
   { step, since, until }: EndpointSeriesQuery,
   series: ReadonlyMap<number, PostTally>,
@@ -105,7 +105,7 @@ function presentEndpoint(endpoint: Endpoint, now: number): WebhookEndpoint {
   }
 }
 
-/** An endpoint without deliveries has a row too. */
+/** An endpoint without deliveries also has a row. */
 function presentStats(endpointId: string, stats: EndpointStats | undefined): WebhookEndpointStats {
   if (!stats) return { endpointId, delivered: 0, succeeded: 0, failed: 0 }
   const { delivered, succeeded, failed, lastDelivery } = stats

@@ -83,7 +83,7 @@ function addressOf(request: FastifyRequest): string | undefined {
   return request.raw.socket.remoteAddress
 }
 
-/** The announced length; that of a body without one is not known. */
+/** Returns the announced length; a body without one has no known length. */
 function announcedBytes(request: FastifyRequest): number {
   const announced = Number(request.headers['content-length'])
   return Number.isSafeInteger(announced) ? announced : 0

@@ -1,5 +1,5 @@
-// The routes that endpoints and receivers have in common: list, create, update and delete. Names every field that it passes
-// on or shows: a stored secret is never in a reply.
+// The routes that endpoints and receivers have in common: list, create, update and delete. Names every field that it passes on or
+// shows: a reply never contains a stored secret.
 
 import type { Operation } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
@@ -26,7 +26,7 @@ interface Setting<Row, New, Edit> {
   members: readonly (keyof New & string)[]
   /** Members that may be names, or null to remove them. */
   names: readonly string[]
-  /** Members that an edit must not have, with the reason. */
+  /** Members that an edit must not have, each with the reason. */
   fixed?: Record<string, string>
   /** Further checks that the schema cannot express. */
   check?(fields: New | Edit): void

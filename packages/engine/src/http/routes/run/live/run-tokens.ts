@@ -33,7 +33,7 @@ export function runTokenRoutes(app: FastifyInstance, context: HttpContext): void
   )
 }
 
-/** The members of an answer that has a token for the run that was started. */
+/** The members of an answer that has a token for the started run. */
 export function tokenOf(
   { runAccess }: Pick<HttpDeps, 'runAccess'>,
   actor: Actor,
