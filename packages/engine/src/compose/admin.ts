@@ -13,7 +13,7 @@ import type { EngineCore } from './core.ts'
 
 export type AdminPart = Awaited<ReturnType<typeof createAdmin>>
 
-/** Throws when the engine must not start: no API key where one is needed, or a secret that no key opens. */
+/** Throws if the engine must not start: an API key is needed and there is none, or no key opens a stored secret. */
 export async function createAdmin(config: Config, core: EngineCore) {
   const { store, catalog, clock, log } = core
   const { bus } = core.backends
@@ -21,7 +21,7 @@ export async function createAdmin(config: Config, core: EngineCore) {
   const keys = new KeyRing({ fixed: config.apiKeys, loopback: isLoopback(config.host) })
   const namespaces = new Namespaces(catalog)
   const watch = new AdminWatch({ admin: store.admin, keys, namespaces, clock, log })
-  // The namespace of an engine without keys, and those of the configured keys.
+  // The namespace of an engine without keys, and the namespaces of the configured keys.
   const configured = new Set(['default', ...config.apiKeys.map(({ namespace }) => namespace)])
   await store.admin.addNamespaces([...configured], clock.now())
   await watch.refresh()

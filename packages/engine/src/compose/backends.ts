@@ -1,6 +1,6 @@
 // Opens the backends of an engine by its settings: the store and its clock, the queue, the limiter, and the bus to other engines
-// where engines share the store. Called by compose. The clients of PostgreSQL and Redis, a tenth of the engine's code, are
-// loaded only where a setting names one.
+// if they share the store. Called by compose. The clients of PostgreSQL and Redis, a tenth of the engine's code, are loaded only
+// if a setting names one.
 
 import type { Logger } from 'pino'
 import type { Wire } from '../adapters/bus/wire.ts'
@@ -24,11 +24,11 @@ export interface Backends {
   clock: Clock
   queue: Queue
   limiter: Limiter
-  /** The bus to the other engines; absent where this engine is alone, or where a setting turns the bus off. */
+  /** The bus to the other engines; absent if this engine is alone, or if a setting turns the bus off. */
   bus?: Bus | undefined
-  /** Whether other engines may work on the store too. */
+  /** Whether other engines may also work on the store. */
   isShared: boolean
-  /** The store last. */
+  /** Closes the store last. */
   close(): Promise<void>
 }
 
@@ -37,7 +37,7 @@ export interface BackendsOptions {
   log: Logger
   /** This engine's name among the others. */
   owner: string
-  /** Ports to use as they are. */
+  /** Ports to use unchanged. */
   ports: { store?: Store; clock?: Clock; queue?: Queue; limiter?: Limiter }
 }
 
@@ -85,7 +85,7 @@ async function openAll(
   return { store, clock, queue, limiter, bus, isShared: serverTime !== undefined }
 }
 
-/** `serverTime`: the time of the server, which all engines on the store use. */
+/** `serverTime`: the server's time, which all engines on the store use. */
 type OpenStore = { store: Store; serverTime?: () => Promise<number> }
 
 async function openStore({ config, log, ports }: BackendsOptions): Promise<OpenStore> {
@@ -117,7 +117,7 @@ async function openBus(wire: Wire, self: string, queue: Config['queue']): Promis
   }
 }
 
-/** The wire to other engines. An engine on SQLite is alone, but its queue may be on a Redis all the same. */
+/** Opens the wire to other engines. An engine on SQLite is alone, but its queue may still be on a Redis. */
 async function wireOf({ config, log }: BackendsOptions, store: Store): Promise<Wire | undefined> {
   const { store: address, queue } = config
   const isShared = address.kind === 'postgres'
@@ -133,7 +133,7 @@ async function wireOf({ config, log }: BackendsOptions, store: Store): Promise<W
   return new PostgresWire({ url: address.url, channel, onError })
 }
 
-/** A service that is unavailable fails again and again: it is logged once per this time. */
+/** A service that is unavailable keeps failing: this is logged once in this time. */
 const LOG_EVERY_MS = 30_000
 
 function seldom(log: (error: unknown) => void): (error: unknown) => void {

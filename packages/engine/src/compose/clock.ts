@@ -1,5 +1,5 @@
-// Opens the clock of an engine: the server's where engines share the store, else a steady one over this machine's clock.
-// Called by backends.
+// Opens the clock of an engine: the server's if engines share the store, else a steady one over this machine's clock. Called by
+// backends.
 
 import type { Logger } from 'pino'
 import { ServerClock } from '../adapters/clock/server.ts'
@@ -8,19 +8,22 @@ import { systemClock, systemSleptMs } from '../adapters/clock/system.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Store, StoreTimes } from '../ports/store.ts'
 
-/** Two machines' clocks differ by less; a store whose newest time is further ahead was left by a clock that was ahead. */
+/**
+ * Two machines' clocks differ by less than this. If a store's newest time is further ahead, it was left by a clock that was
+ * ahead.
+ */
 const AHEAD_MS_MAX = 1000
-/** When rows are looked for that a decision of before a move committed after it. */
+/** The times after a move at which the engine looks for rows that a decision from before the move committed after it. */
 const STRANDED_AFTER_MS = [1000, 5000, 15_000]
 
 export interface ClockOptions {
   store: Store
-  /** The time of the server, which all engines on the store use. */
+  /** The server's time, which all engines on the store use. */
   serverTime: (() => Promise<number>) | undefined
   /** The clock to use in place of this machine's. */
   local: Clock | undefined
   log: Logger
-  /** Timers may be due sooner than their waiters know. */
+  /** Called when timers may be due sooner than their waiters know. */
   onMoved(): void
 }
 
@@ -67,7 +70,7 @@ async function openSteady({ local, log, onMoved }: ClockOptions, times: StoreTim
   return { clock, stop }
 }
 
-/** The clock was set back while no engine ran: by how much is unknown, but its newest time is not in the future. */
+/** The clock was set back while no engine ran. By how much is unknown, but the store's newest time is not in the future. */
 async function catchUp(machine: Clock, times: StoreTimes, log: Logger): Promise<void> {
   const now = machine.now()
   const aheadMs = (await times.latest()) - now

@@ -18,7 +18,7 @@ import { PassTokens } from '../services/support/pass-tokens.ts'
 import { RunTokens } from '../services/support/run-tokens.ts'
 import type { Backends, BackendsOptions } from './backends.ts'
 
-/** The core, with what only compose and its parts use. */
+/** The core, including the parts that only compose and its files use. */
 export type EngineCore = Awaited<ReturnType<typeof createCore>>
 
 export interface CoreOptions extends BackendsOptions {
@@ -38,7 +38,7 @@ export async function createCore({ config, log, owner, ports }: CoreOptions, bac
   const options = { deliveryAttemptsMax, generationsMax, childGraceMs, webhookAddresses }
   const catalog = await Catalog.load(store, options, isShared)
   const live = new Live()
-  // Absent where this engine is alone.
+  // Absent if this engine is alone.
   const liveShare = bus && new LiveShare({ bus, live, store, clock })
   const metrics = new PrometheusMetrics()
   const tokenKey = await store.tokenKey()
@@ -65,7 +65,7 @@ export async function createCore({ config, log, owner, ports }: CoreOptions, bac
   }
 }
 
-/** The first attempt, and one after each wait of the schedule. */
+/** The number of attempts: the first, and one after each wait of the schedule. */
 export function deliveryAttemptsOf({ webhookScheduleMs }: Config): number {
   return webhookScheduleMs.length + 1
 }

@@ -1,5 +1,5 @@
-// Puts the engine together from its parts, which are in the folder beside it, and knows the order in which they start and
-// stop. A test or the simulator replaces single ports.
+// Puts the engine together from its parts, which are in this folder, and knows the order in which they start and stop. A test or
+// the simulator replaces individual ports.
 
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
@@ -36,18 +36,18 @@ import { createRunners } from './runners.ts'
 import { createRuns, createTimers } from './runs.ts'
 import { createWebhooks } from './webhooks.ts'
 
-/** How many things one engine has under way at once. */
+/** How many pieces of work one engine has under way at once. */
 export interface Bounds {
   passesMax: number
   deliveriesMax: number
   timersMax: number
-  /** Replaces how many bytes the state of the runs under way may have; without it, the heap decides. */
+  /** Overrides the bytes that the state of the runs under way may have; without it, the heap decides. */
   stateBytesMax?: number
-  /** Replaces how many bytes the large messages of runners may have that are read and not stored yet. */
+  /** Overrides the bytes that large messages of runners may have while they are read and not yet stored. */
   messageBytesMax?: number
-  /** Replaces how long a slice of a bulk action looks for its runs. */
+  /** Overrides how long a slice of a bulk action looks for its runs. */
   bulkSearchMs?: number
-  /** Replaces single bounds of the HTTP interface. */
+  /** Overrides individual bounds of the HTTP interface. */
   http?: Partial<HttpLimits>
 }
 
@@ -67,23 +67,23 @@ export interface Engine {
   /** The HTTP interface, not listening yet. */
   app: FastifyInstance
   store: Store
-  /** The API keys that count now. */
+  /** The API keys that are valid now. */
   keys: Pick<KeyRing, 'open' | 'size'>
   /** Starts to claim and drive, now or when the engine is released. */
   start(): void
   /**
-   * How many passes, deliveries and timers are under way, and whether a lane is claiming more: at 0 and false nothing
-   * happens until something arrives or falls due.
+   * How many passes, deliveries and timers are under way, and whether a lane is claiming more: at 0 and false nothing happens
+   * until something arrives or falls due.
    */
   readonly activity: { underWay: number; isLooking: boolean }
   /**
-   * Stops in order: readiness turns 503, nothing more is claimed, passes under way finish or are given back within
-   * the drain timeout, then the interface and the store close. No run ends because of it.
+   * Stops in order: readiness turns 503, nothing more is claimed, passes under way finish or are given back within the drain
+   * timeout, then the interface and the store close. No run ends because of a stop.
    */
   stop(): Promise<void>
 }
 
-/** Rejects when the engine must not or cannot start, with nothing left open. */
+/** Rejects if the engine must not or cannot start; nothing is left open then. */
 export async function createEngine(
   config: Config,
   log: Logger,
@@ -129,7 +129,7 @@ export async function createEngine(
   }
 }
 
-/** Each part uses those before it. */
+/** Creates the parts, each of which uses those before it. */
 async function createParts(config: Config, core: EngineCore, ports: Partial<Ports>, bounds: Bounds & HeapShares) {
   const admin = await createAdmin(config, core)
   const messages = new MessagePermits({ max: bounds.messageBytesMax, clock: core.clock })
@@ -173,7 +173,10 @@ function setupOf(config: Config, { bus }: Pick<EngineCore['backends'], 'bus'>): 
   return { queue: bus ? shared : 'memory', limiter: limiter.kind, settings: shownSettings(config) }
 }
 
-/** The services beside the lanes, in the order in which they stop. Those that act on the store by themselves wait in an engine that is held. */
+/**
+ * The services other than the lanes, in the order in which they stop. Services that act on the store by themselves wait in an
+ * engine that is held.
+ */
 function backgroundServices(
   { retention, streamRetentionMs }: Config,
   { core, admin, runners, runs, webhooks, engines }: HttpParts,
@@ -181,7 +184,7 @@ function backgroundServices(
   const pruner = new Pruner({ ...core, retention, streamRetentionMs })
   const endCounter = new EndCounter(core)
   const { silentRunners, catalogWatch, load } = runners
-  // Nobody else needs the numbers of an engine that is alone.
+  // If an engine is alone, nobody else needs its numbers.
   const sharedLoad = core.backends.bus && load
   // An engine that is alone lists itself without a report.
   const reports = core.store.engines && engines
@@ -189,7 +192,7 @@ function backgroundServices(
   return { always: always.filter(service => service !== undefined), acting: [pruner, endCounter, silentRunners] }
 }
 
-/** The order of closing: what takes in work stops before what does it, and that before what it stands on. */
+/** Closes in this order: the parts that take in work, then the parts that do it, then the parts they depend on. */
 async function stopAll(
   config: Config,
   parts: HttpParts,
@@ -198,10 +201,10 @@ async function stopAll(
 ): Promise<void> {
   const { core, runners, runs, webhooks, timers, health } = parts
   const { clock } = core
-  // 1. Load balancers, runners and other engines send nothing new here; what is under way goes on.
+  // 1. Load balancers, runners and other engines send nothing new here; work under way continues.
   health.drain()
   runners.drain()
-  // 2. Nothing more is claimed, so that the work under way can only become less.
+  // 2. Nothing more is claimed, so that the work under way can only decrease.
   await Promise.all([runs, webhooks, timers].map(({ lane }) => lane.stop()))
   // 3. The work under way ends. The keeper of leases and the HTTP interface still work, so runs keep their leases and API calls get
   //    their answers.

@@ -139,7 +139,7 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
   })
 }
 
-/** The URL under which runners reach the engine: the one that is set, else that of its socket for this machine. */
+/** The URL under which runners reach the engine: the configured one, else the URL of its socket for this machine. */
 export function addressOf({ publicUrl, host, port }: Config, { server }: FastifyInstance): () => string {
   let found = publicUrl?.replace(/\/+$/, '')
   return () => {
@@ -162,7 +162,7 @@ function consoleOf({ console: isOn, consolePayloads, publicUrl }: Config) {
   return files && { files, prefix, hidesPayloads: !consolePayloads }
 }
 
-/** The services that need the core alone. */
+/** The services that need only the core. */
 function servicesOf(core: EngineCore) {
   return {
     scheduledEvents: new ScheduledEvents(core),

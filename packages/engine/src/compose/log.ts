@@ -2,7 +2,7 @@
 
 import { type Logger, pino } from 'pino'
 
-/** A log of that level and worse; each line is JSON and ends in a newline. */
+/** Creates a log of this level and above; each line is JSON and ends with a newline. */
 export function createLog(options: { level: string; write(line: string): void }): Logger {
   const { level, write } = options
   return pino({ level, base: undefined }, { write })

@@ -31,7 +31,7 @@ export async function* verifyStore(store: string | undefined): AsyncGenerator<Vi
   }
 }
 
-/** Copies a SQLite store to a file, while its engine may run; answers the size in bytes. Rejects as `backupFile` does. */
+/** Copies a SQLite store to a file, even while its engine runs; returns the size in bytes. Rejects as `backupFile` does. */
 export async function backupStore(store: string | undefined, to: string, options: BackupOptions = {}): Promise<number> {
   return backupFile(fileOf(store, 'pg_dump'), to, options)
 }
@@ -42,8 +42,9 @@ export async function restoreStore(store: string | undefined, from: string, opti
 }
 
 /**
- * Copies everything of the store `from` into the empty store `to`, SQLite or PostgreSQL each, and compares both. No engine may
- * have either open. Called again after a cut, it goes on where it was. Throws ConfigError if a store cannot be used.
+ * Copies everything from the store `from` into the empty store `to`, each SQLite or PostgreSQL, and compares both. No engine may
+ * have either open. Called again after an interruption, it continues where it stopped. Throws ConfigError if a store cannot be
+ * used.
  */
 export async function* moveStore(
   { from, to }: { from: string; to: string },

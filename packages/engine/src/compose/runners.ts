@@ -1,4 +1,4 @@
-// The way to runners: the transports, the sockets of Connect runners on this engine and others, and the registry.
+// The connection to runners: the transports, the sockets of Connect runners on this engine and others, and the registry.
 
 import { RelayedConnect } from '../adapters/connect/relay/relayed-connect.ts'
 import { ConnectTransport } from '../adapters/connect/transport.ts'
@@ -50,10 +50,10 @@ export async function createRunners(
   }
   const onLimited = ({ namespace, app, name: workflow }: Pick<Workflow, 'namespace' | 'app' | 'name'>) =>
     void wakeThrottled(core, { namespace, app, workflow })
-  // Absent where no other engine registers runners.
+  // Absent if no other engine registers runners.
   const catalogWatch = isShared ? new CatalogWatch({ ...core, onAppReachable, onLimited, onRead }) : undefined
   shareCatalog(core, catalogWatch)
-  // Sockets do not outlive their process: what another one left behind is gone.
+  // Sockets do not outlive their process: whatever another process left behind is gone.
   if (!isShared) await registry.forgetDisconnected({ staleAfterMs: 0 })
   const transport: Transport = given ?? new RoutedTransport({ http, connect: presence })
   return {
@@ -64,7 +64,10 @@ export async function createRunners(
     registry,
     catalogWatch,
     silentRunners: new SilentRunners({ ...core, presence, health, staleAfterMs }),
-    /** Sets what is called when a runner may have room for more, or is gone. `isForPeer`: another engine gets the first of it. */
+    /**
+     * Sets the function to call when a runner may have room for more, or is gone. `isForPeer`: another engine gets the room
+     * first.
+     */
     onRoomChange(notify: typeof notifyRoom) {
       notifyRoom = notify
     },

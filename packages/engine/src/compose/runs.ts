@@ -42,7 +42,7 @@ export function createRuns(
     httpCheckpoints,
     engineUrl,
   })
-  /** Answers a function that acts on this engine and on every other: whichever drives the run. */
+  /** Returns a function that acts on this engine and on every other: any of them may be driving the run. */
   const everywhere = (topic: 'interrupt' | 'recall', act: (runId: string) => void) => {
     bus?.on(topic, act)
     return (runId: string) => {
@@ -62,7 +62,7 @@ export function createRuns(
     reachedAt,
     /** Aborts the run's invoke in flight. */
     interrupt,
-    /** For a run whose lease was taken away: the pass in flight is aborted, at whichever engine it is. */
+    /** For a run whose lease was taken away: aborts the pass in flight, on whichever engine it is. */
     giveUp: (runId: string) => {
       driver.giveUp(runId)
       interrupt(runId)
@@ -82,7 +82,7 @@ export function createRuns(
   }
 }
 
-/** The reports of runners over HTTP, and a function to set where they reach this engine. */
+/** Creates the reports of runners over HTTP, and a function that sets the address at which they reach this engine. */
 function createHttpCheckpoints(
   { backends: { bus, isShared }, clock, store, owner, passTokens: tokens }: EngineCore,
   anotherPass: AnotherPass,

@@ -1,4 +1,4 @@
-// Webhooks: the lane of deliveries and what posts them, the resources that people configure, and posts of providers.
+// Webhooks: the lane of deliveries and the sender that posts them, the resources that people configure, and posts of providers.
 
 import { HttpSender } from '../adapters/sender/http-sender.ts'
 import type { Config } from '../config/config.ts'

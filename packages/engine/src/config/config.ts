@@ -1,5 +1,5 @@
-// The engine's settings (docs/operating.md#settings): `ENGINE_*` variables, or flags of the same names on `perdure serve`; a
-// flag wins. An unknown or unreadable setting stops the start with a message of one line.
+// The engine's settings (docs/operating.md#settings): `ENGINE_*` variables, or flags with the same names on `perdure serve`; a
+// flag takes precedence. An unknown or unreadable setting stops the start with a message of one line.
 
 import {
   ENGINE_SECRET_FILES,
@@ -31,16 +31,16 @@ export interface Config {
   host: string
   port: number
   store: StoreAddress
-  /** How engines wake each other. Absent: through the database they share, or not at all on SQLite. */
+  /** How engines wake each other. Absent: through the database they share, or, on SQLite, not at all. */
   queue?: ServiceAddress | undefined
   limiter: ServiceAddress
   apiKeys: FixedKey[]
-  /** The current signing key first; during a rotation the one before it too. */
+  /** The current signing key first; during a rotation also the previous one. */
   signingKeys: string[]
-  /** The key that seals stored secrets first; during a rotation those before it too. */
+  /** The key that seals stored secrets first; during a rotation also the previous ones. */
   encryptionKeys: string[]
   webhookAllowPrivate: boolean
-  /** The addresses besides public ones that webhooks may go to. */
+  /** The addresses, besides public ones, that webhooks may go to. */
   webhookAllow: AddressList
   webhookScheduleMs: readonly number[]
   runnerStaleAfterMs: number
@@ -57,20 +57,20 @@ export interface Config {
   /** How long the messages of output streams are kept after their run has ended; absent: as long as the run. */
   streamRetentionMs?: number | undefined
   drainTimeoutMs: number
-  /** Origins of the web pages that may call; `*` alone for all. */
+  /** Origins of the web pages that may call; a single `*` for all. */
   corsOrigins: readonly string[]
   logLevel: string
   /** Whether the engine serves the console. */
   console: boolean
   /** Whether the console shows payloads; otherwise their shapes. */
   consolePayloads: boolean
-  /** The address in front of the engine, for links; its path is the prefix that a proxy takes off. */
+  /** The address in front of the engine, for links; its path is the prefix that a proxy removes. */
   publicUrl?: string | undefined
-  /** Whether the engine begins nothing until it is released. */
+  /** Whether the engine starts no work until it is released. */
   hold: boolean
 }
 
-/** A setting that cannot be used. Its message is the one line that `perdure serve` prints. */
+/** An unusable setting. Its message is the one line that `perdure serve` prints. */
 export class ConfigError extends Error {
   override name = 'ConfigError'
 }
@@ -95,7 +95,7 @@ export const SWITCHES: readonly string[] = (
 export function readConfig(env: NodeJS.ProcessEnv, flags: Record<string, string> = {}): Config {
   const unknown = unknownSetting(Object.keys(env))
   if (unknown !== undefined) throw new ConfigError(`${unknown.name} is not a setting of the engine${unknown.hint}`)
-  /** Reads the setting's text with `reader`; the fallback when it is not set. */
+  /** Reads the setting's text with `reader`; returns the fallback if it is not set. */
   const read = <T, F>(setting: Setting, fallback: F, reader: Reader<T>): T | F => {
     const text = textOf(setting, flags, env)
     return text === undefined || text === '' ? fallback : reader(text, setting)
@@ -132,7 +132,7 @@ export function readConfig(env: NodeJS.ProcessEnv, flags: Record<string, string>
 
 type Reader<T> = (text: string, setting: Setting) => T
 
-/** The setting's text: of its flag or variable, or of the file that either names. */
+/** Returns the setting's text: from its flag or variable, or from the file that either names. */
 function textOf(setting: Setting, flags: Record<string, string>, env: NodeJS.ProcessEnv): string | undefined {
   const inFile = ENGINE_SECRET_FILES.find(name => name === `${setting}_FILE`)
   if (inFile === undefined) return flags[flagOf(setting)] ?? env[setting]
@@ -151,7 +151,7 @@ function directOrOfFile(setting: Setting, direct: string | undefined, file: stri
   return read.text
 }
 
-/** The value of `ENGINE_STORE` for a command without a flag of its own for it. Throws ConfigError. */
+/** Returns the value of `ENGINE_STORE` for a command that has no flag for it. Throws ConfigError. */
 export function storeOfEnvironment(env: NodeJS.ProcessEnv): string | undefined {
   return textOf('ENGINE_STORE', {}, env) || undefined
 }
@@ -161,8 +161,8 @@ function bad(setting: Setting, problem: string): never {
 }
 
 /**
- * Throws ConfigError for an engine without keys that listens beyond loopback: everybody who can connect to it may do
- * everything. Called when the store is open, since it may contain keys.
+ * Throws ConfigError if an engine without keys listens beyond loopback: everyone who can connect to it could do everything.
+ * Called when the store is open, since it may contain keys.
  */
 export function refuseOpenDoor({ host, store }: Config, keys: { size: number }): void {
   if (keys.size > 0 || isLoopback(host)) return
@@ -181,7 +181,7 @@ function readList(text: string): string[] {
   return text.split(/[\s,]+/).filter(word => word !== '')
 }
 
-/** An empty item is refused: it may be an unset variable in the place of a key, which must not count as no key. */
+/** Refuses an empty item: it may be an unset variable in place of a key, and must not count as no key. */
 function readSecrets(text: string, setting: Setting): string[] {
   if (text.split(',').some(item => item.trim() === ''))
     bad(setting, 'must be one key, or several with commas between them: one of them is empty')
@@ -199,7 +199,7 @@ function readPort(text: string): number {
 }
 
 /**
- * The store that a value of `ENGINE_STORE`, or of the flag, names. Throws ConfigError; its message never contains a password.
+ * Reads the store that a value of `ENGINE_STORE` or of the flag names. Throws ConfigError; its message never contains a password.
  */
 export function readStore(text = 'sqlite:./.perdure/engine.db', flag?: string): StoreAddress {
   if (text.startsWith('sqlite:') && text.length > 'sqlite:'.length)
@@ -214,7 +214,7 @@ export function readStore(text = 'sqlite:./.perdure/engine.db', flag?: string): 
   return bad('ENGINE_STORE', problem)
 }
 
-/** Whether the address is a list of hosts, as libpq takes it: in its authority, or as a parameter. */
+/** Whether the address is a list of hosts, in a form that libpq takes: in its authority, or as a parameter. */
 function hasSeveralHosts(text: string): boolean {
   const [, authority = '', query = ''] = /^[a-z]+:\/\/([^/?#]*)[^?#]*(?:\?([^#]*))?/.exec(text) ?? []
   const host = authority.slice(authority.lastIndexOf('@') + 1)
@@ -248,7 +248,7 @@ function readGrace(text: string, setting: Setting): number {
   return text === '0' ? 0 : readDuration(text, setting)
 }
 
-/** One call holds the ids of all runs it forks in memory, and its caller waits for all of them. */
+/** One call holds the ids of all forked runs in memory, and its caller waits for all of them. */
 const BULK_REPLAY_LIMIT_MAX = 10_000
 
 function readBulkReplayLimit(text: string): number {
@@ -312,7 +312,7 @@ function isOrigin(text: string): boolean {
 /** The keys that an `Authorization` header can carry unchanged. */
 const SENDABLE = /^[!-~]([ -~]*[!-~])?$/
 
-/** Fewer can be guessed over the network. */
+/** A shorter key could be guessed over the network. */
 const API_KEY_CHARS_MIN = 16
 
 /** Throws ConfigError; its message never contains a key. */

@@ -24,7 +24,7 @@ export type LimitName = keyof typeof LIMIT_SETTINGS
 /** The bounds of a namespace, and of the streams and sockets of one API key. */
 export type Limits = Readonly<Record<LimitName, number>>
 
-/** Reads every bound with `read`, which answers the default of a setting that is not set. */
+/** Reads every bound with `read`, which returns the default of a setting that is not set. */
 export function readLimits(read: (setting: Setting, fallback: number) => number): Limits {
   const entries = Object.entries(LIMIT_SETTINGS).map(([name, [setting, fallback]]) => [name, read(setting, fallback)])
   return Object.fromEntries(entries)

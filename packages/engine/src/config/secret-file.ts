@@ -1,11 +1,11 @@
-// Reads a setting that may be secret from a file (docs/operating.md#secrets-in-files), as orchestrators mount secrets: other
-// processes see the environment of a process more easily than its files. Called by config.ts.
+// Reads a setting that may be secret from a file (docs/operating.md#secrets-in-files), the way orchestrators mount secrets: other
+// processes can see the environment of a process more easily than its files. Called by config.ts.
 
 import { closeSync, openSync, readSync } from 'node:fs'
 
 const FILE_BYTES_MAX = 64 * 1024
 
-/** The text of the file without the line break at its end, or what is wrong with the file. */
+/** Returns the file's text without the line break at its end, or the problem with the file. */
 export function readSecretFile(path: string): { text: string } | { fault: string } {
   let bytes: Buffer
   try {
@@ -18,7 +18,7 @@ export function readSecretFile(path: string): { text: string } | { fault: string
   return text === '' ? { fault: `names an empty file: ${path}` } : { text }
 }
 
-/** One byte more than is allowed, at most: the file may be a device that never ends. */
+/** Reads at most one byte more than is allowed: the file may be an endless device. */
 function firstBytes(path: string): Buffer {
   const file = openSync(path, 'r')
   try {

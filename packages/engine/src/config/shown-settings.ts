@@ -7,7 +7,7 @@ import { LIMIT_SETTINGS, type LimitName } from './limits.ts'
 
 type LimitSetting = (typeof LIMIT_SETTINGS)[LimitName][0]
 
-/** The text of each setting; undefined for one that is not set and has no default. The bounds have a list of their own. */
+/** The text of each setting; undefined if it is not set and has no default. The bounds have their own list. */
 const TEXTS: {
   readonly [Name in Exclude<ShownSetting, LimitSetting>]: (config: Config) => string | number | boolean | undefined
 } = {
@@ -32,7 +32,7 @@ const TEXTS: {
   ENGINE_HOLD: ({ hold }) => hold,
 }
 
-/** By name; the engine would read the same configuration from them. */
+/** Returns the settings by name; the engine would read the same configuration from them. */
 export function shownSettings(config: Config): Record<string, string> {
   const bounds = Object.entries(LIMIT_SETTINGS).map(([name, [setting]]) => [setting, config.limits[name as LimitName]])
   const others = Object.entries(TEXTS).map(([setting, text]) => [setting, text(config)])

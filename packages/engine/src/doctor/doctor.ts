@@ -1,5 +1,5 @@
-// `perdure doctor`: examines everything that an engine with these settings would depend on, and reports what is right and what
-// is not. It changes nothing, and no secret gets into its findings.
+// `perdure doctor`: examines everything that an engine with these settings would depend on, and reports what is right and what is
+// wrong. It changes nothing, and its findings contain no secret.
 
 import { type Config, type ConfigError, readConfig } from '../config/config.ts'
 import { error, type Finding, type Findings, ok, warning } from './finding.ts'
@@ -62,12 +62,12 @@ async function examineStore({ store }: Config): Promise<{ findings: Finding[]; k
   return { findings: [...findings, finding], keys }
 }
 
-/** The engines of a cluster that runners and clients find there. */
+/** The engines that runners and clients reach through the environment's addresses. */
 function engineUrls({ ENGINE_URL: text = '' }: NodeJS.ProcessEnv): string[] {
   return text.split(/[\s,]+/).filter(url => url !== '')
 }
 
-/** Removes secrets: messages of other programs may repeat values of settings. */
+/** Removes secrets: messages of other programs may repeat the values of settings. */
 function redacted(message: string, config: Config, env: NodeJS.ProcessEnv): string {
   const engines = engineUrls(env).map(url => ({ kind: 'url', url }))
   const passwords = [config.store, config.queue, config.limiter, ...engines].flatMap(address =>

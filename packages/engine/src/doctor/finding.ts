@@ -16,7 +16,7 @@ export const ok = (check: string, message: string): Finding => ({ check, verdict
 export const warning = (check: string, message: string): Finding => ({ check, verdict: 'warning', message })
 export const error = (check: string, message: string): Finding => ({ check, verdict: 'error', message })
 
-/** A caught error in one line. */
+/** Describes a caught error in one line. */
 export function reasonOf(cause: unknown): string {
   const { message, code } = cause as NodeJS.ErrnoException
   return (message || code || String(cause)).replace(/\s+/g, ' ')
@@ -24,7 +24,7 @@ export function reasonOf(cause: unknown): string {
 
 const SKEW_MS_WARN = 1000
 
-/** Engines that share a store use its clock; logs and people use the clock of the machine. */
+/** Engines that share a store use its clock; logs and people use the machine's. */
 export function judgedSkew(check: string, server: string, skewMs: number): Finding {
   const text = `the clock of ${server} is ${Math.abs(Math.round(skewMs))} ms ${skewMs < 0 ? 'behind' : 'ahead of'} this machine's`
   return Math.abs(skewMs) > SKEW_MS_WARN ? warning(check, text) : ok(check, text)

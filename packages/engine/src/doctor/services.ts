@@ -1,4 +1,4 @@
-// Examines the other services of an engine: Redis, its port, an engine that may run already, and the runners of that engine.
+// Examines the other services of an engine: Redis, its port, an engine that may already be running, and that engine's runners.
 
 import { createServer } from 'node:net'
 import { withoutPassword } from '../domain/text/service-url.ts'
@@ -49,7 +49,7 @@ export async function examinePort(host: string, port: number): Promise<Finding> 
     : error('port', `${address} is taken by another program`)
 }
 
-/** The engine at the address, its readiness and its runners. */
+/** Examines the engine at the address, its readiness and its runners. */
 export async function* examineEngine(url: string, apiKey: string | undefined): Findings {
   let name: string
   try {

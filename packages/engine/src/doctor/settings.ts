@@ -16,7 +16,7 @@ export function* examineNode(version = process.versions.node): Generator<Finding
   else yield ok('node', `Node ${version}`)
 }
 
-/** The heap of an engine that is started as this process was, and what of it work under way may have. */
+/** Examines the heap of an engine started like this process, and the part of it for work under way. */
 export function* examineHeap(limit = heapLimit()): Generator<Finding> {
   const problem = heapProblem(limit)
   if (problem !== undefined) {
@@ -31,7 +31,10 @@ export function* examineHeap(limit = heapLimit()): Generator<Finding> {
   )
 }
 
-/** The tracing SDK that NODE_OPTIONS loads into this process as into the engine's. Without one there is nothing to say. */
+/**
+ * Examines the tracing SDK that NODE_OPTIONS loads into this process as into the engine's. Without an SDK there is nothing to
+ * report.
+ */
 export async function* examineTracing(): Findings {
   const older = await unreachableSdk()
   if (older !== undefined)

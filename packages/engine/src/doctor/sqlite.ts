@@ -1,4 +1,4 @@
-// Examines the disk and the file of a SQLite store. Writes a small file of its own next to the store, and removes it.
+// Examines the disk and the file of a SQLite store. Writes its own small file next to the store, and removes it.
 
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
@@ -46,7 +46,7 @@ export async function* examineDisk(file: string): Findings {
   else yield warning('store.permissions', advice)
 }
 
-/** The state of the file, and the number of its API keys. A missing file is no fault. */
+/** Returns the state of the file, and the number of its API keys. A missing file is not a fault. */
 export async function examineFile(file: string): Promise<{ finding: Finding; keys?: StoredKeys }> {
   const lost = lostDatabase(resolve(file))
   if (lost !== undefined) return { finding: error('store', lost) }
@@ -68,7 +68,7 @@ export async function examineFile(file: string): Promise<{ finding: Finding; key
   }
 }
 
-/** Whether this version can work on a store that can be read. */
+/** Judges whether this version can work on a readable store. */
 export function judged(store: string, version: number, known = SCHEMA_VERSION): Finding {
   if (version > known)
     return error('store', `${store} has schema version ${version}, this engine supports versions up to ${known}`)

@@ -1,4 +1,5 @@
-// The entry of the thread that runs an engine. Started by launch-in-thread.ts, which gives it the settings and an order to stop.
+// The entry of the thread that runs an engine. Started by launch-in-thread.ts, which gives it the settings, and later the order
+// to stop.
 
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { LaunchError } from './launch.ts'
@@ -32,7 +33,7 @@ function post(message: EngineThreadMessage): void {
   port.postMessage(message)
 }
 
-/** Keeps the thread alive until the order comes. */
+/** Keeps the thread alive until the order arrives. */
 function untilOrdered(): Promise<EngineThreadOrder> {
   return new Promise(resolve => {
     port.once('message', resolve)

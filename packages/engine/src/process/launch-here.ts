@@ -9,7 +9,7 @@ import { type Config, ConfigError, readConfig, storeName } from '../config/confi
 import { consoleFiles } from '../http/response/console-files.ts'
 import { LaunchError, type LaunchedEngine, type LaunchOptions } from './launch.ts'
 
-/** Starts an engine by its settings. Throws a LaunchError when they, its store or its port cannot be used. */
+/** Starts an engine by its settings. Throws a LaunchError if its settings, store or port cannot be used. */
 export async function launchHere({ env, flags, log: to }: LaunchOptions): Promise<LaunchedEngine> {
   const config = read(env, flags)
   turnOffPretenuring()
@@ -35,7 +35,7 @@ export async function launchHere({ env, flags, log: to }: LaunchOptions): Promis
   }
 }
 
-/** The sentence about a port that cannot be used; undefined for another error. */
+/** The sentence about an unusable port; undefined for another error. */
 function portProblem({ host, port }: Config, error: unknown): string | undefined {
   const { code, syscall } = error as NodeJS.ErrnoException
   if (syscall !== 'listen') return undefined
@@ -46,7 +46,10 @@ function portProblem({ host, port }: Config, error: unknown): string | undefined
   return undefined
 }
 
-/** The message in one line, with that of its cause unless it says that already: the error of a failed store does not say why. */
+/**
+ * Returns the message in one line, followed by its cause's message unless it already contains that: the error of a failed store
+ * does not give the reason.
+ */
 function reasonOf({ message, cause }: Error): string {
   const isSaid = !(cause instanceof Error) || message.includes(cause.message)
   const reason = isSaid ? message : `${message.replace(/\.$/, '')}: ${cause.message}`
@@ -54,10 +57,10 @@ function reasonOf({ message, cause }: Error): string {
 }
 
 /**
- * Turns off pretenuring. V8 allocates in the old generation what mostly survives its first collection. Here that is nearly
- * everything: a run under load lives a little longer than the time between two collections, and then it is garbage; but old
- * garbage keeps the young objects it refers to alive until the next full collection. Without pretenuring a collection takes
- * half as long and promotes 1 % as much, and a run costs a tenth less CPU.
+ * Turns off pretenuring. V8 allocates in the old generation the objects that mostly survive their first collection. Here nearly
+ * all do: a run under load lives a little longer than the time between two collections, and then it is garbage; but old garbage
+ * keeps the young objects it refers to alive until the next full collection. Without pretenuring a collection takes half as long
+ * and promotes 1 % as much, and a run costs a tenth less CPU.
  */
 function turnOffPretenuring(): void {
   setFlagsFromString('--no-allocation-site-pretenuring')

@@ -1,5 +1,5 @@
-// Runs an engine in a thread of its own, for `perdure serve` and `perdure dev`. A thread can have a larger young generation than
-// Node gives the first thread, which only a flag of the command line changes (docs/decisions/0018-young-generation.md). Signals, the
+// Runs an engine in its own thread, for `perdure serve` and `perdure dev`. A thread can have a larger young generation than Node
+// gives the first thread, where only a command-line flag changes it (docs/decisions/0018-young-generation.md). Signals, the
 // terminal and the exit code stay with the first thread.
 
 import { isMainThread, Worker } from 'node:worker_threads'
@@ -10,15 +10,15 @@ import { LaunchError, type LaunchedEngine, type LaunchOptions } from './launch.t
 const YOUNG_GENERATION_MB = 3 * 64
 
 /**
- * Whether the engine gets a thread of its own. Flags of Node, such as a preloaded SDK, a profiler or a bound of the heap, are
- * meant for the first thread: with any flag the engine runs there. From source it does too: Node 20 cannot load TypeScript in a
+ * Whether the engine gets its own thread. Flags of Node, such as a preloaded SDK, a profiler or a bound of the heap, are meant
+ * for the first thread: with any flag the engine runs there. It also runs there from source: Node 20 cannot load TypeScript in a
  * thread.
  */
 export function runsInThread(): boolean {
   return isMainThread && process.execArgv.length === 0 && !process.env.NODE_OPTIONS && !import.meta.url.endsWith('.ts')
 }
 
-/** Starts an engine as `launchHere` does. When the thread fails later, the process fails with its error. */
+/** Starts an engine as `launchHere` does. If the thread fails later, the process fails with its error. */
 export function launchInThread({ env, flags, log }: LaunchOptions): Promise<LaunchedEngine> {
   const workerData: EngineThreadData = { env: { ...env }, flags, sendsLog: log !== undefined }
   const worker = new Worker(new URL('./engine-thread.js', import.meta.url), {

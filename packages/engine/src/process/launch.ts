@@ -1,5 +1,5 @@
-// Settings of an engine that starts, and the engine that has started: the same in the calling thread (launch-here.ts) and in one of its
-// own (launch-in-thread.ts).
+// Settings of an engine to start, and the started engine: the same in the calling thread (launch-here.ts) and in its own thread
+// (launch-in-thread.ts).
 
 export interface LaunchOptions {
   env: NodeJS.ProcessEnv
@@ -8,15 +8,15 @@ export interface LaunchOptions {
   log?: { write(line: string): void }
 }
 
-/** An engine that listens. */
+/** An engine that is listening. */
 export interface LaunchedEngine {
   /** The URL for callers on this machine. */
   readonly url: string
   /** Lines for the terminal: the address, the store, the keys. */
   readonly banner: readonly string[]
   /**
-   * Drains and stops it (see `Engine.stop`); `signal` is the reason, for the log. Answers with a sentence if its store had failed or
-   * was lost.
+   * Drains and stops it (see `Engine.stop`); `signal` is the reason, for the log. Resolves to a sentence if its store had failed
+   * or was lost.
    */
   stop(signal?: string): Promise<string | undefined>
 }

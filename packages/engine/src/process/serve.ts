@@ -12,15 +12,15 @@ export interface ServeOptions extends LaunchOptions {
   print(line: string): void
 }
 
-/** Exit code of a start that failed, and of an engine whose store failed or was lost: a restart alone may not help. */
+/** Exit code after a failed start, and of an engine whose store failed or was lost: a restart alone may not help. */
 const EXIT_FAILED = 2
-/** Time to complete a start that is under way when the process is to end. */
+/** Time for a start under way to complete when the process is to end. */
 const START_MS_MAX_WHEN_STOPPED = 1000
 
-/** Signals that end an engine in order. SIGHUP comes when the terminal of the engine is closed. */
+/** Signals that end an engine in order. SIGHUP arrives when the engine's terminal is closed. */
 const END_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** Runs until a signal ends it; answers the exit code. */
+/** Runs until a signal ends it; resolves to the exit code. */
 export async function serve({ print, ...options }: ServeOptions): Promise<number> {
   const signalled = untilSignal()
   let engine: LaunchedEngine | undefined
@@ -43,17 +43,18 @@ export async function serve({ print, ...options }: ServeOptions): Promise<number
 }
 
 /**
- * Starts an engine, if possible in a thread of its own. When `stopped` resolves during the start, the start has a moment to complete, so that
- * the engine ends in order; a start that goes on, because it waits for a server or a migration, is given up: undefined.
+ * Starts an engine, if possible in its own thread. If `stopped` resolves during the start, the start has a moment to complete, so
+ * that the engine ends in order. A start that takes longer, because it waits for a server or a migration, is abandoned: the
+ * result is undefined.
  */
 export async function launchUnlessStopped(
   options: LaunchOptions,
   stopped: Promise<unknown>,
 ): Promise<LaunchedEngine | undefined> {
-  // Before the engine is loaded, for which a small heap may not suffice.
+  // Checked before the engine is loaded, which a small heap may not allow.
   const problem = heapProblem()
   if (problem !== undefined) throw new LaunchError(problem)
-  // Loading the engine is slow: this thread does only if it runs it.
+  // Loading the engine is slow: this thread loads it only if it runs it.
   const launch = runsInThread()
     ? launchInThread(options)
     : import('./launch-here.ts').then(({ launchHere }) => launchHere(options))
@@ -74,7 +75,7 @@ export async function launchUnlessStopped(
   }
 }
 
-/** Resolves at the first signal to end. A second one exits at once; recovery is then the same as after a crash. */
+/** Resolves at the first signal to end. A second signal exits at once; recovery is then the same as after a crash. */
 function untilSignal(): Promise<NodeJS.Signals> {
   return new Promise(resolve => {
     let seen = false
