@@ -5,8 +5,8 @@ import type { BodyOf, Operation, Operations, ParamValue, QueryParam, ReplyOf } f
 import type { OperationId } from './routes.ts'
 
 /**
- * A parameter as the caller passes it: a timestamp may be a Date, a duration a text such as "30s", a flag is a boolean,
- * a list may be its one value.
+ * A parameter as the caller passes it: a timestamp may be a Date, a duration a text such as "30s", a flag is a boolean, and a
+ * list may be its only value.
  */
 type Given<Param extends QueryParam> = Param extends { kind: 'timestamp' }
   ? Date | string

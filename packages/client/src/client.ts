@@ -79,7 +79,7 @@ export function createClient(options: ClientOptions = {}): Client {
   return { ...operations, ...runMethodsOf({ operations, app, timeoutMs, middleware: new ValueChain(middleware) }) }
 }
 
-/** The codec, which throws a PerdureError for a body that has no JSON form. */
+/** Wraps the codec so that it throws a PerdureError for a body that has no JSON form. */
 function withRefusal(json: JsonCodec): JsonCodec {
   const stringify = (body: unknown) => {
     try {

@@ -1,4 +1,5 @@
-// Starts a run of a workflow directly, and gives handles of runs: their result, their status, their cancel. Called by send.ts.
+// Starts a run of a workflow directly, and gives handles of runs: their result, their status, their cancellation. Called by
+// send.ts.
 
 import {
   type Attributes,
@@ -112,7 +113,7 @@ export interface UpdateOptions {
 
 const UPDATE_OPTIONS: OptionNames<UpdateOptions> = { timeout: true, dedupeId: true, signal: true }
 
-/** The engine as the methods for runs reach it. */
+/** The engine, as the methods for runs use it. */
 export interface Engine {
   operations: OperationMethods
   app: string | undefined
@@ -123,7 +124,7 @@ export interface Engine {
 
 /** Longest wait of one call for the end of the run. */
 const WAIT_MS_MAX = 25_000
-/** Between two calls: an engine with too many waiters answers at once. */
+/** The pause between two calls: an engine with too many waiters answers at once. */
 const PAUSE_MS = 250
 
 /** `Client.start`. */

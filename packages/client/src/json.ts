@@ -7,7 +7,7 @@ type Scalar = string | number | boolean | null
 /** Values that JSON keeps as they are: their type stays the one that the code names. */
 type Plain = Scalar | readonly Plain[] | { readonly [key: string]: Plain | undefined }
 
-/** JSON makes an object of numbers of it: no type, so that a union keeps its other members. */
+/** JSON turns it into an object of numbers: no type, so that a union keeps its other members. */
 type Binary = ArrayBufferLike | ArrayBufferView
 
 /** The type of a BigInt after the round trip, which no code can use: storing it fails the step. */
@@ -46,7 +46,7 @@ export type JsonValue<T> = unknown extends T
 /** An array or tuple after the round trip. */
 export type JsonArray<T extends readonly unknown[]> = { [K in keyof T]: JsonElement<T[K]> }
 
-/** The type of an array element: one without JSON becomes `null`. */
+/** The type of an array element; an element without JSON becomes `null`. */
 type JsonElement<T> = unknown extends T ? T : T extends undefined | NotJson ? null : JsonValue<T>
 
 /** An object after the round trip. Keys that are symbols stay, since types have them as brands alone. */

@@ -1,5 +1,5 @@
-// The operations of the HTTP interface: one method per route of the table, all built by the same code, without the streams, which are in streams.ts.
-// Called by the client and the console.
+// The operations of the HTTP interface: one method per route of the table, all built by the same code. The streams are in
+// streams.ts. Called by the client and the console.
 
 import { parseTextMs, withFirstSent } from '@perdure/protocol/portable'
 import { type Connection, connectionOf, exchange, type JsonCodec, type RawInput, requestOf } from './http/exchange.ts'
@@ -87,7 +87,7 @@ export class Caller {
   }
 
   #send(route: Route, input: RawInput, call: CallOptions) {
-    // The deadline is for an engine that is silent. The engine may take the time that the caller has it wait.
+    // The deadline is for a silent engine. The engine may also take the time that the caller makes it wait.
     const waitMs = parseTextMs(String(input.wait ?? 0)) ?? 0
     return exchange(this.connection, requestOf(this.connection, route, input), {
       timeoutMs: call.timeoutMs ?? this.#timeoutMs + waitMs,

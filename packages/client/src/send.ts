@@ -137,7 +137,7 @@ export function runMethodsOf(engine: Engine): RunMethods {
   }
 }
 
-/** Sends an event. Without a dedupe id it is not sent twice, whatever happens to the connection. */
+/** Sends an event. Without a dedupe id it is never sent twice, whatever happens to the connection. */
 async function post(engine: Engine, event: EventToSend, options: SendOptions): Promise<SendEventReply> {
   const { middleware, operations } = engine
   const { signal, wait, token } = options

@@ -39,7 +39,7 @@ class StreamCaller extends Caller {
     return this.#follow({ request: () => request, isOver: async () => false }, call)
   }
 
-  /** A run's timeline: resumed after the last seq, and over when the run has ended. */
+  /** Follows a run's timeline: it resumes after the last seq, and is over when the run has ended. */
   timeline(route: Route, input: RawInput, call: CallOptions): Frames {
     const getRun = { method: 'GET', path: ROUTES.getRun.slice(4) }
     let hasEnded = false
@@ -47,7 +47,7 @@ class StreamCaller extends Caller {
       requestOf(this.connection, route, { ...input, from: seq })
     const isOver = async (last: Frame | undefined) => {
       if (hasEnded || isTerminal(last)) return true
-      // An engine that shuts down ends its streams too. If the run has ended by now, the stream may lack the last
+      // An engine that shuts down also ends its streams. If the run has ended in the meantime, the stream may lack the last
       // frames: one more connection reads them.
       hasEnded = isTerminal(await this.json(getRun, { id: input.id }, call))
       return false

@@ -5,7 +5,7 @@ export class ConfigError extends Error {
   constructor(message: string) {
     super(message)
     this.name = 'ConfigError'
-    // No line of code is at fault. If nobody catches the error, Node prints this stack and nothing else.
+    // No line of code is at fault. If nobody catches the error, Node prints only this stack.
     this.stack = `${this.name}: ${message}`
   }
 }

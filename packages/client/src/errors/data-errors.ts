@@ -1,4 +1,4 @@
-// Errors of values: one that a retry cannot mend, and data that a schema refuses.
+// Errors of values: an error that a retry cannot fix, and data that a schema refuses.
 
 import { matchByBrand } from './brand.ts'
 

@@ -1,12 +1,11 @@
-// Gives an error what the engine stored of another. Called for the error of a run that ended, and by the SDK for the errors of
-// steps.
+// Restores a stored error. Called for the error of a run that ended, and by the SDK for the errors of steps.
 
 import type { StepError } from '@perdure/protocol/portable'
 
-/** Marks an error that was stored: its stack has those of its causes. */
+/** Marks an error that was stored: its stack contains the stacks of its causes. */
 export const WHOLE_STACK: unique symbol = Symbol.for('perdure.whole-stack') as never
 
-/** Gives an error what was stored of another: name, stack, own fields, code and cause. */
+/** Gives an error the stored properties of another: name, stack, own fields, code and cause. */
 export function restore<E extends Error>(target: E, error: StepError): E {
   target.name = error.name ?? 'Error'
   target.stack = error.stack ?? `${target.name}: ${error.message}`

@@ -1,15 +1,15 @@
-// Reads the addresses of the engine and the key from the environment. Where there is no environment, as in browsers, both are
-// absent. Called by the client and by the SDK.
+// Reads the addresses of the engine and the key from the environment. Without an environment, as in browsers, both are absent.
+// Called by the client and by the SDK.
 
 import { DEFAULT_ENGINE_URL, EngineList, type RUNNER_SETTINGS } from '@perdure/protocol/portable'
 import { ConfigError } from '../errors/config-error.ts'
 
 /**
- * Returns an environment variable, trimmed; undefined when it is blank. A key may be in the file that the variable with `_FILE`
- * behind the name names. Works on every runtime.
+ * Returns an environment variable, trimmed; undefined if it is blank. The variable with `_FILE` after the name may name a file
+ * with a key. Works on every runtime.
  */
 export function readEnvironment(name: (typeof RUNNER_SETTINGS)[number]): string | undefined {
-  // The bundles of browsers leave out the rest.
+  // Bundles for browsers leave out the rest.
   if (globalThis.process === undefined) return undefined
   const value = globalThis.process.env?.[name]?.trim()
   const file = name.includes('_KEY') ? globalThis.process.env?.[`${name}_FILE`] : undefined
@@ -34,7 +34,7 @@ function readKeyFile(name: string, file: string): string {
   return text
 }
 
-/** Returns the engines of the cluster: `given`, else `ENGINE_URL`, else the default address. Throws for what is no URL. */
+/** Returns the engines of the cluster: `given`, else `ENGINE_URL`, else the default address. Throws if an item is not a URL. */
 export function enginesOf(given: string | readonly string[] | undefined): EngineList {
   if (given !== undefined || globalThis.process === undefined) return EngineList.of(given ?? DEFAULT_ENGINE_URL)
   try {

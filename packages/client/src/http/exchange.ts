@@ -31,7 +31,10 @@ export interface Connection {
   readonly json: JsonCodec
 }
 
-/** The connection that options and the environment describe. Throws a TypeError for what is no URL, and a ConfigError for a variable. */
+/**
+ * Makes the connection that options and the environment describe. Throws a TypeError for an invalid URL, and a ConfigError for an
+ * invalid variable.
+ */
 export function connectionOf(options: {
   url?: string | readonly string[] | undefined
   apiKey?: string | undefined
@@ -93,7 +96,7 @@ export function requestOf(
   }
 }
 
-/** Parameters that are given once for each value: their values may contain commas. */
+/** Parameters given once for each value: their values may contain commas. */
 const REPEATED: ReadonlySet<string> = new Set(['attribute'])
 
 function queryText(value: unknown): string | undefined {
@@ -104,7 +107,7 @@ function queryText(value: unknown): string | undefined {
 
 interface Limits {
   timeoutMs: number
-  /** The part of `timeoutMs` that the engine may take because the caller has it wait. */
+  /** The part of `timeoutMs` that the engine may take because the caller makes it wait. */
   waitMs?: number
   signal: AbortSignal | undefined
   /** Whether the request may reach the engine twice. Default: whether its method is idempotent. */
@@ -146,7 +149,7 @@ export async function exchange(
   }
 }
 
-/** For messages: the address of the call, or of all engines where there are several. */
+/** For messages: the address of the call, or of all engines if there are several. */
 export function addressOf(engines: EngineList, { path }: Request): string {
   return engines.size === 1 ? engines.url + path : `${engines}`
 }
@@ -159,7 +162,7 @@ function read(json: JsonCodec, answer: ForeignAnswer): unknown {
   }
 }
 
-/** The ConnectionError of an answer to a stream's request that is no stream. */
+/** The ConnectionError for an answer to a stream's request that is not a stream. */
 export const noStream = (answer: ForeignAnswer): ConnectionError => notFromEngine('a stream', answer)
 
 function notFromEngine(kind: string, answer: ForeignAnswer, cause?: unknown): ConnectionError {

@@ -111,7 +111,7 @@ async function* connect(
   }
 }
 
-/** Awaits data of the engine; cuts the connection when none comes in time. */
+/** Awaits data of the engine; closes the connection if none arrives in time. */
 type InTime = <T>(promise: Promise<T>) => Promise<T>
 
 /** The body's chunks. The silence timer runs only while waiting for the engine, not while the consumer is busy. */

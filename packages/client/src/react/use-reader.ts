@@ -17,7 +17,7 @@ export interface ReaderOptions<View> {
   key: string
 }
 
-/** The view of a reader. Changes of one turn of the event loop are rendered once. */
+/** Returns the view of a reader. Changes in one turn of the event loop are rendered once. */
 export function useReader<View>({ initial, read, key }: ReaderOptions<View>): View {
   const [shown, setShown] = useState({ key, view: initial })
   // biome-ignore lint/correctness/useExhaustiveDependencies: The key decides; the other options are new in each render.
@@ -34,7 +34,7 @@ export function useReader<View>({ initial, read, key }: ReaderOptions<View>): Vi
         setShown({ key, view })
       })
     }
-    // A reader puts its errors into the view. It rejects only when the component is gone.
+    // A reader puts its errors into the view. It rejects only after the component is gone.
     read(update, gone.signal).catch(() => {})
     return () => {
       gone.abort()

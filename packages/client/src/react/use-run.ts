@@ -13,15 +13,15 @@ export interface RunOptions {
 }
 
 export interface RunView<Result = unknown> extends Omit<Partial<FollowedRun<Result>>, 'error'> {
-  /** Why the run failed, or why it cannot be read any more: an `ApiError` or a `ConnectionError`. */
+  /** Why the run failed, or why it can no longer be read: an `ApiError` or a `ConnectionError`. */
   error?: FollowedRun['error'] | Error
   /** Whether a connection is open that shows changes as they happen. */
   isLive: boolean
 }
 
 /**
- * Follows a run, and renders again whenever its status or its progress has changed, until it has ended. Reconnects by itself. It begins
- * anew when the URL, the run or the token changes.
+ * Follows a run, and renders again whenever its status or its progress has changed, until it has ended. Reconnects by itself. It
+ * starts again when the URL, the run or the token changes.
  */
 export function useRun<Result = unknown>({ url, runId, token }: RunOptions): RunView<Result> {
   const read = async (id: string, update: Update<RunView<Result>>, signal: AbortSignal) => {

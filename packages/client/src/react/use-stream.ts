@@ -33,7 +33,7 @@ export interface StreamView<Chunk = unknown> {
   isLive: boolean
   /** The last run of the chain has ended: nothing follows. Also of a run that ended without the stream, with the error of status 404. */
   isEnded: boolean
-  /** Why the stream cannot be read any more: an `ApiError` or a `ConnectionError`. */
+  /** Why the stream can no longer be read: an `ApiError` or a `ConnectionError`. */
   error?: Error
 }
 
@@ -41,7 +41,7 @@ interface Reading<Chunk> {
   /** The run that is read, and its stream. */
   runId?: string
   state: RunStreamState<Chunk>
-  /** Chunks of the runs before it. */
+  /** Chunks of the earlier runs. */
   earlier: readonly ChainChunk<Chunk>[]
   isLive: boolean
   /** The last run of the chain has ended. */
@@ -55,7 +55,7 @@ function chunksOf<Chunk>({ state, earlier }: Reading<Chunk>): readonly ChainChun
   return earlier.length === 0 ? chunks : [...earlier, ...chunks]
 }
 
-/** The reading after the messages. Chunks that were there before stay the same objects. */
+/** Returns the reading after the messages. Chunks that already existed stay the same objects. */
 function withMessages<Chunk>(reading: Reading<Chunk>, { runId, messages }: ChainMessages<Chunk>): Reading<Chunk> {
   const isNext = reading.runId !== undefined && reading.runId !== runId
   const before = isNext ? { state: EMPTY_STREAM, earlier: chunksOf(reading) } : reading

@@ -18,7 +18,7 @@ export interface ReadOptions {
   settings?: Partial<StreamSettings> | undefined
 }
 
-/** The engine writes a comment every 15 s. With these pauses a reader tries for a quarter of an hour. */
+/** The engine writes a comment every 15 s. With these pauses a reader keeps trying for a quarter of an hour. */
 export const DEFAULT_READ: StreamSettings = { silenceMs: 45_000, retryMs: 250, retryMsMax: 10_000, attemptsMax: 100 }
 
 /** The settings of `follow`. */
@@ -32,7 +32,7 @@ export function settingsOf({ settings, signal, onLive }: ReadOptions): Parameter
   }
 }
 
-/** The connection, with the headers of every request. Nothing is read from the environment. */
+/** Returns the connection, with the headers of every request. Nothing is read from the environment. */
 export function connectionTo({ url, token, fetch }: ReadOptions): Connection & { headers: Record<string, string> } {
   return {
     engines: enginesOf(url),

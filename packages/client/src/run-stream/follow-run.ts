@@ -7,7 +7,7 @@ import { refusal, unreachable } from '../http/exchange.ts'
 import { backOff, follow, isFinal } from '../http/stream.ts'
 import { connectionTo, DEFAULT_READ, type ReadOptions, settingsOf } from './connection.ts'
 
-/** The error of a run, as far as a run token reads it. */
+/** The error of a run, with the fields that a run token can read. */
 export interface FollowedRunError {
   message: string
   name?: string
@@ -16,7 +16,7 @@ export interface FollowedRunError {
   stepName?: string
 }
 
-/** A frame of the timeline, as far as it is read. */
+/** A frame of the timeline, with the fields that are read. */
 type RunFrame = { kind: 'run_status'; status: RunStatus } | { kind: 'progress'; value: unknown } | { kind: 'other' }
 
 /** The state of a run, as a reader sees it. */
@@ -62,7 +62,7 @@ export async function* followRun<Result = unknown>(
   }
 }
 
-/** The result of the run, or of the newest run of its chain. Tries again with growing pauses while no engine answers. */
+/** Returns the result of the run, or of the newest run of its chain. Tries again with growing pauses while no engine answers. */
 async function endOf<Result>(
   connection: ReturnType<typeof connectionTo>,
   runId: string,

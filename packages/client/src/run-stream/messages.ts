@@ -1,6 +1,7 @@
-// The messages of an output stream, and what counts of them (docs/streams.md#messages). Pure. Used by every reader of output streams.
+// The messages of an output stream, and which of them count (docs/streams.md#messages). Pure. Used by every reader of output
+// streams.
 
-/** A message as an engine sends it. Step and attempt of a chunk are those of the message before where they are absent. */
+/** A message as an engine sends it. If step and attempt of a chunk are absent, they are those of the previous message. */
 export type RunStreamMessage<Chunk = unknown> =
   | { n: number; chunk: Chunk; step?: string; attempt?: number }
   | { n: number; rollback: number; step: string; attempt: number; reason: 'failed' | 'lost' }
@@ -32,8 +33,8 @@ export interface RunStreamState<Chunk = unknown> {
 export const EMPTY_STREAM: RunStreamState<never> = { chunks: [], next: 0, step: '', attempt: 1 }
 
 /**
- * The state after these messages, which follow each other. A rollback withdraws the chunks of its step from its number on. Messages that the
- * state has already are skipped, so a reader may read again from an earlier position.
+ * Returns the state after these consecutive messages. A rollback withdraws the chunks of its step from its number on. Messages
+ * that the state already has are skipped, so a reader may read again from an earlier position.
  */
 export function applyStreamMessages<Chunk>(
   state: RunStreamState<Chunk>,
@@ -43,7 +44,7 @@ export function applyStreamMessages<Chunk>(
   if (fresh.length === 0) return state
   let { step, attempt, end } = state
   let chunks = [...state.chunks]
-  // The names of a skipped message count all the same.
+  // The names of a skipped message still count.
   for (const message of messages) {
     if ('end' in message) {
       end = message.end

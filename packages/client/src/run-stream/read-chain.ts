@@ -4,7 +4,7 @@ import { ApiError } from '../errors/call-errors.ts'
 import type { RunStreamMessage } from './messages.ts'
 import { readRunStream, type StreamReadOptions } from './read-stream.ts'
 
-/** With an offset, a run that ended without the stream answers with its end. */
+/** With this offset, a run that ended without the stream answers with its end. */
 const FIRST_OFFSET = '0'.repeat(16)
 
 /** Messages of one run of the chain. */
@@ -17,8 +17,8 @@ export interface ChainMessages<Chunk = unknown> {
 export const isMissingStream = (error: unknown) => error instanceof ApiError && error.status === 404
 
 /**
- * Yields the messages of one run after the other, until the last run of the chain has ended. Throws as `readRunStream` does, also if the chain
- * has one run that ended without the stream.
+ * Yields the messages of one run after the other, until the last run of the chain has ended. Throws as `readRunStream` does, also
+ * if a run of the chain ended without the stream.
  */
 export async function* readChainStream<Chunk = unknown>(
   options: StreamReadOptions,

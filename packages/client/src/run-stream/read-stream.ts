@@ -11,15 +11,16 @@ export interface StreamReadOptions extends ReadOptions {
   offset?: string
 }
 
-/** The event of the engine after each batch of messages. */
+/** The engine's event after each batch of messages. */
 interface Control {
   streamNextOffset?: string
   streamClosed?: boolean
 }
 
 /**
- * Yields the messages in batches until the run has ended. Reconnects with growing pauses, and resumes at the offset that the engine gave
- * last. Throws an `ApiError` that is final, such as 401 once the token has ended, and a `ConnectionError` after too many tries.
+ * Yields the messages in batches until the run has ended. Reconnects with growing pauses, and resumes at the last offset that the
+ * engine gave. Throws an `ApiError` that is final, such as 401 once the token has expired, and a `ConnectionError` after too many
+ * tries.
  */
 export async function* readRunStream<Chunk = unknown>(
   options: StreamReadOptions,

@@ -1,11 +1,11 @@
-// Reads a run beside its output stream: whether the chunks so far can still be withdrawn, and why the run failed. Used by the chat of
-// `perdure/ai`.
+// Reads facts about a run in addition to its output stream: whether the chunks so far can still be withdrawn, and why the run
+// failed. Used by the chat of `perdure/ai`.
 
 import { backOff } from '../http/stream.ts'
 import { connectionTo } from './connection.ts'
 import type { StreamReadOptions } from './read-stream.ts'
 
-/** The fields of a run that are used here. A run token reads them. */
+/** The fields of a run that are used here. A run token can read them. */
 interface RunNow {
   status: string
   waitingFor?: { kind: string; stepName?: string }
@@ -19,8 +19,8 @@ const PAUSE_MS_MAX = 5_000
 const OF_PASS: readonly string[] = ['retry', 'failure']
 
 /**
- * Resolves when no message before `next` can be withdrawn any more, and none follows yet. A parked run has stored the steps of its last
- * pass. An error counts as "not yet": the reader of the stream reports a lasting one.
+ * Resolves when no message before `next` can be withdrawn any more, and none follows yet. A parked run has stored the steps of
+ * its last pass. An error counts as "not yet": the reader of the stream reports a lasting one.
  */
 export async function untilStored(options: StreamReadOptions & { next: number }): Promise<void> {
   const { stream, next, signal } = options
@@ -33,7 +33,7 @@ export async function untilStored(options: StreamReadOptions & { next: number })
   }
 }
 
-/** The message of the error that the run failed with; undefined when it cannot be read. */
+/** Returns the message of the error that the run failed with; undefined if it cannot be read. */
 export async function readRunError(options: StreamReadOptions): Promise<string | undefined> {
   return (await readJson<RunNow>(options, ''))?.error?.message
 }
@@ -44,7 +44,7 @@ function isParked(run: RunNow | undefined): boolean {
   return stepName !== undefined || !OF_PASS.includes(kind)
 }
 
-/** Reads JSON below the path of the run; undefined when no engine answers with it. */
+/** Reads JSON below the path of the run; returns undefined if no engine answers with it. */
 async function readJson<T>(options: StreamReadOptions, path: string): Promise<T | undefined> {
   const { engines, fetch, headers } = connectionTo(options)
   const { runId, signal } = options

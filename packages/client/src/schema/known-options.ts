@@ -13,12 +13,12 @@ export function refuseUnknownOptions(what: string, options: object, known: objec
   if (problem !== undefined) throw new TypeError(problem)
 }
 
-/** A sentence about the first option that is not in `known`, or about options that are no object. */
+/** Returns a sentence about the first option that is not in `known`, or about options that are not an object. */
 export function unknownOption(what: string, options: unknown, known: object): string | undefined {
   if (typeof options !== 'object' || options === null) return `${what} takes an object of options`
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || Object.hasOwn(known, name)) continue
-    // The bundles of browsers leave out the search for a near name.
+    // Bundles for browsers leave out the search for a similar name.
     if (globalThis.process === undefined) return `${what} has no option ${quoteName(name)}`
     const elsewhere = Object.hasOwn(NAMES_ELSEWHERE, name) ? NAMES_ELSEWHERE[name] : undefined
     const meant = elsewhere?.find(one => Object.hasOwn(known, one))

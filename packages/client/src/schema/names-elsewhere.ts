@@ -1,6 +1,6 @@
-// The names of options in other engines, with ours for the same. Called by the checks of options.
+// The names that other engines use for options, with our names for them. Called by the checks of options.
 
-/** Names that other engines use, and ours for the same. The first that the options have is meant. */
+/** Names that other engines use, each with our names for the same option. The first one that the options have is meant. */
 export const NAMES_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   attempts: ['maxAttempts'],
   baseUrl: ['url'],
