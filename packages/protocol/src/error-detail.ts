@@ -1,5 +1,6 @@
-// The detail of an error beside message, name and stack: its code, its own fields, and its causes (docs/errors.md#errors-of-your-code).
-// The SDK reads it from what user code throws, the engine from what a runner sends; both apply the same bounds.
+// The detail of an error besides message, name and stack: its code, its own fields, and its causes
+// (docs/errors.md#errors-of-your-code). The SDK reads it from the errors that user code throws, the engine from those that a
+// runner sends; both apply the same bounds.
 
 import { cutText } from './cut-text.ts'
 import { isSecretKey, REDACTED } from './secret-key.ts'
@@ -7,16 +8,16 @@ import type { StepError } from './wire/types.ts'
 
 /** Maximum length of the `code` of an error, and of the name of one of its fields, in characters. */
 const ERROR_KEY_CHARS_MAX = 128
-/** Maximum number of own fields that are kept of an error. */
+/** Maximum number of own fields kept of an error. */
 const ERROR_FIELDS_MAX = 32
 /** Maximum length of a text field of an error, and of the message of a cause, in characters; the rest is cut off. */
 const ERROR_FIELD_CHARS_MAX = 1024
-/** Maximum number of causes that are kept of an error, each the cause of the one before. */
+/** Maximum number of causes kept of an error, each the cause of the previous one. */
 export const ERROR_CAUSES_MAX = 5
 
 export type ErrorFields = NonNullable<StepError['fields']>
 
-/** Names that have a meaning of their own in an error, or would hide what every error has. */
+/** Names that have their own meaning in an error, or would hide members that every error has. */
 function isReserved(key: string): boolean {
   return key === 'stack' || key === 'cause' || key === 'stepName' || key in Error.prototype
 }
@@ -50,7 +51,7 @@ function scalarAt(source: object, key: string): ErrorFields[string] | undefined 
   return typeof value === 'string' ? cutErrorText(value) : undefined
 }
 
-/** Cuts a text of an error's detail. A text that was cut before stays as it is. */
+/** Cuts a text of an error's detail. A text that was already cut stays the same. */
 export function cutErrorText(text: string): string {
   return cutText(text, ERROR_FIELD_CHARS_MAX - 1, '…')
 }
@@ -61,8 +62,8 @@ export function errorCodeOf(code: unknown): string | undefined {
 }
 
 /**
- * The error of a run that failed with `error`: its `code` is one of this protocol, so the code of the thrown error, if it had
- * one, is the field `code`.
+ * Returns the error of a run that failed with `error`: its `code` belongs to this protocol, so the code of the thrown error, if
+ * it had one, is the field `code`.
  */
 export function asRunError<Code extends string>(
   { code: own, stepName: _, ...error }: StepError,
@@ -77,7 +78,7 @@ export function asRunError<Code extends string>(
   }
 }
 
-/** The reverse of {@link asRunError}: the code of the thrown error, else that of the run. */
+/** The reverse of {@link asRunError}: the code of the thrown error, else the code of the run. */
 export function asThrownError({ code, fields: { code: own, ...fields } = {}, ...error }: StepError): StepError {
   const thrown = errorCodeOf(own) ?? code
   const kept = typeof own === 'string' || own === undefined ? fields : { code: own, ...fields }

@@ -1,5 +1,5 @@
-// The constants and functions that engine and SDK need at run time, and every type. The schemas have an entry of their
-// own, `@perdure/protocol/schema`, so that runners do not load them.
+// The constants and functions that engine and SDK need at run time, and every type. The schemas have their own entry,
+// `@perdure/protocol/schema`, so that runners do not load them.
 
 export * from './portable.ts'
 export {

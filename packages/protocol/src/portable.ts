@@ -1,4 +1,4 @@
-// The part of the main entry that browsers can run: without the functions that need `node:crypto`. The console and the client
+// The part of the main entry that runs in browsers: without the functions that need `node:crypto`. The console and the client
 // import it.
 
 export { API_ERROR_STATUS, type ApiErrorCode } from './api/error-codes.ts'

@@ -10,7 +10,7 @@ export function connectionRemedy(code: unknown): string {
   return code === 'ENOTFOUND' ? '. Check the host name in ENGINE_URL' : ''
 }
 
-/** The remedy where another server answered in the place of the engine. */
+/** The remedy if another server answered in place of the engine. */
 export function foreignRemedy(status: number): string {
   if (globalThis.process === undefined) return ''
   const isGateway = status >= 502 && status <= 504

@@ -1,5 +1,5 @@
-// Says which keys name a secret (docs/concepts.md#redaction). The engine redacts log fields by it, and both sides the fields of
-// errors.
+// Decides which keys name a secret (docs/concepts.md#redaction). The engine uses it to redact log fields, and both sides to
+// redact the fields of errors.
 
 /** Replaces a value whose key names a secret. */
 export const REDACTED = '[REDACTED]'
@@ -20,7 +20,7 @@ const SECRET_WORDS = new Set([
   'ssn',
 ])
 
-/** Two words that name a secret only side by side. */
+/** Two words that name a secret only next to each other. */
 const SECRET_PAIRS = new Set(['api key', 'access key', 'private key', 'signing key', 'card number'])
 
 /** A sequence of capitals (`HTTP` of `HTTPToken`) or a word; digits and everything else separate. */

@@ -15,7 +15,7 @@ const ENGINE_SECRETS = [
 type EngineSecret = (typeof ENGINE_SECRETS)[number]
 type SecretFile = `${EngineSecret}_FILE`
 
-/** The names by which a file has the value of a secret setting instead. */
+/** The names of the settings that give a file with a secret setting's value instead. */
 export const ENGINE_SECRET_FILES: readonly SecretFile[] = ENGINE_SECRETS.map(name => `${name}_FILE` as const)
 
 /** Read by the engine. */
@@ -72,7 +72,9 @@ const RUNNER_SECRET_FILES = ['ENGINE_API_KEY_FILE', 'ENGINE_SIGNING_KEY_FILE']
 
 const PREFIX = 'ENGINE_'
 
-/** The first name that begins with `ENGINE_` and is not a setting of either side, and the one that was probably meant. */
+/**
+ * Returns the first name that begins with `ENGINE_` and is not a setting of either side, and the name that was probably meant.
+ */
 export function unknownSetting(names: readonly string[]): { name: string; hint: string } | undefined {
   const known: readonly string[] = [
     ...ENGINE_SETTINGS,

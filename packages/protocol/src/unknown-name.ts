@@ -1,17 +1,14 @@
-// Describes a name that is not known (a parameter, a member, an option, a setting) and finds the known name that it was
-// probably meant to be. Called by the engine's checks of requests and by the SDK's checks of options.
+// Describes an unknown name (a parameter, a member, an option, a setting) and finds the known name that was probably meant.
+// Called by the engine's checks of requests and by the SDK's checks of options.
 
 import { cutText } from './cut-text.ts'
 
-/** Longer names are compared by their beginning: the work grows with the product of both lengths. */
+/** Longer names are compared by their beginnings: the work grows with the product of both lengths. */
 const COMPARED_CHARS_MAX = 64
 /** A list of more names than this is cut off. */
 const LISTED_MAX = 20
 
-/**
- * The end of a sentence about a name that is not known: `; did you mean "limit"?`, else the names that are known, else
- * nothing.
- */
+/** Returns the end of a sentence about an unknown name: `; did you mean "limit"?`, else the known names, else nothing. */
 export function hintFor(name: string, known: readonly string[]): string {
   const nearest = nearestName(name, known)
   if (nearest !== undefined) return `; did you mean "${nearest}"?`
@@ -20,14 +17,14 @@ export function hintFor(name: string, known: readonly string[]): string {
   return `; known are ${known.slice(0, LISTED_MAX).join(', ')}${more}`
 }
 
-/** A name from outside, quoted and cut off for a message. */
+/** Quotes a name from outside, cut off for a message. */
 export function quoteName(name: string): string {
   return JSON.stringify(cutText(name, COMPARED_CHARS_MAX, '…'))
 }
 
 /**
- * The known name that is nearest to `name`, if one is near: equal but for case and separators, the beginning of one
- * another, or within three edits for every seven characters (`retries` for `retry`).
+ * Returns the known name that is nearest to `name`, if one is near: equal except for case and separators, one the beginning of
+ * the other, or within three edits for every seven characters (`retries` for `retry`).
  */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const wanted = plain(name)
@@ -40,7 +37,7 @@ export function nearestName(name: string, known: readonly string[]): string | un
   return nearest
 }
 
-/** Lower case, without the separators that styles of names differ in. */
+/** Lower case, without the separators in which styles of names differ. */
 function plain(name: string): string {
   return name
     .slice(0, COMPARED_CHARS_MAX)
@@ -48,16 +45,16 @@ function plain(name: string): string {
     .replace(/[-_.\s]/g, '')
 }
 
-/** How far apart two names are; infinite if neither can be a misspelling of the other. */
+/** The distance between two names; infinite if neither can be a misspelling of the other. */
 function distanceOf(a: string, b: string): number {
   const [short, long] = a.length <= b.length ? [a, b] : [b, a]
   const edits = editsBetween(short, long)
   if (edits <= Math.max(1, Math.floor((long.length * 3) / 7))) return edits
-  // Farther than any misspelling, as `concurrencyLimit` for `concurrency`.
+  // Farther than any misspelling, such as `concurrencyLimit` for `concurrency`.
   return short.length >= 3 && long.startsWith(short) ? long.length : Number.POSITIVE_INFINITY
 }
 
-/** The number of characters to insert, delete, replace or swap with their neighbour that turn one text into the other. */
+/** The number of edits that turn one text into the other: insert, delete, replace, or swap with a neighbour. */
 function editsBetween(a: string, b: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, j) => j)
@@ -75,9 +72,9 @@ function editsBetween(a: string, b: string): number {
   return last[b.length] as number
 }
 
-/** Maximum number of names that are near to one. */
+/** Maximum number of similar names. */
 const NEAREST_MAX = 3
-/** Maximum number of names that it is compared with. */
+/** Maximum number of names that a name is compared with. */
 const COMPARED_MAX = 2000
 
 /** The names that are near to the name, the nearest first. */

@@ -29,10 +29,10 @@ import {
 export const BULK_IDS_MAX = 1000
 const ID_CHARS_MAX = 128
 
-/** An attribute as lists are filtered by it: the value begins after the first colon. */
+/** An attribute as lists filter by it: the value begins after the first colon. */
 const AttributeFilter = name(ATTRIBUTE_KEY_CHARS_MAX + 1 + ATTRIBUTE_VALUE_CHARS_MAX)
 
-/** The filters of the list that a job lacks: it takes `ids` beside the filter. */
+/** The filters of the list that a job lacks: it takes `ids` as a separate member. */
 type NotOfBulk = 'ids' | 'bulkId'
 
 export const BulkFilterSchema = Type.Object({

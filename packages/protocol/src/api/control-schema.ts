@@ -107,7 +107,7 @@ export const ControlActionSchema = Type.Object({
   createdAt: timestamp(),
 })
 
-/** An event of the log starts a workflow. */
+/** Starts a workflow with an event of the log. */
 export const RedriveRequestSchema = Type.Object({
   workflow: name(NAME_CHARS_MAX, 'The workflow to start; its triggers do not matter'),
   app: Type.Optional(name(APP_NAME_CHARS_MAX, 'Its app; needed if several apps have a workflow of that name')),
@@ -150,7 +150,7 @@ export const UpdateReplySchema = Type.Object({
   reply: Type.Unknown({ description: 'The answer of the handler; null if it answered without a value' }),
 })
 
-/** Reply to an update that was not answered yet. */
+/** Reply to an update that has not been answered yet. */
 export const OpenUpdateSchema = Type.Object({
   updateId: Type.String({ description: 'The update in the event log, for `GET /runs/{id}/updates/{updateId}`' }),
 })

@@ -41,7 +41,7 @@ export const SendEventSchema = Type.Object({
   ),
 })
 
-/** An event that has not arrived. */
+/** An event that has not arrived yet. */
 export const ScheduledEventSchema = Type.Object({
   id: Type.String({ description: 'The id that the event has when it arrives' }),
   name: Type.String(),
@@ -63,7 +63,7 @@ export const DeletedScheduledEventsSchema = Type.Object({
 const WARNINGS =
   'Unknown members of the body, and policies that did not apply to the event because their key could not be evaluated, one sentence each'
 
-/** Members of the answer to a request that started one run and asked for a token of it. */
+/** Members of the answer to a request that started one run and requested a token for it. */
 export const tokenOfNewRun = {
   token: optionalText('Reads the run that was started; only where `?token=` asked for it'),
   tokenExpiresAt: Type.Optional(timestamp('The token is valid until this time')),

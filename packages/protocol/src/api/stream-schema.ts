@@ -1,4 +1,4 @@
-// The frames of `GET /stream`, which carries what several other streams and lists show.
+// The frames of `GET /stream`, which carries the contents of several other streams and lists.
 
 import Type from 'typebox'
 import { timestamp } from '../wire/schema-parts.ts'

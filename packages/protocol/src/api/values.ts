@@ -1,5 +1,5 @@
-// The values of the API's enumerations, for schemas, query parameters and the command line. Without the schemas, which
-// take a hundred milliseconds to load.
+// The values of the API's enumerations, for schemas, query parameters and the command line. Separate from the schemas, which take
+// a hundred milliseconds to load.
 
 export const RUN_STATUSES = ['queued', 'running', 'waiting', 'paused', 'succeeded', 'failed', 'cancelled'] as const
 
@@ -32,9 +32,7 @@ export const LIMIT_KINDS = ['concurrency', 'throttle', 'singleton', 'step'] as c
 
 export const STEP_STATUSES = ['running', 'waiting', 'retrying', 'succeeded', 'failed', 'cancelled'] as const
 
-/**
- * The result of a pass: it is under way, it reported steps, the handler returned, it failed, or it brought nothing that counted.
- */
+/** The result of a pass: it is under way, it reported steps, the handler returned, it failed, or none of its results counted. */
 export const PASS_OUTCOMES = ['running', 'steps', 'returned', 'failed', 'none'] as const
 
 /** How the parent of a node of a tree made it. */
@@ -44,12 +42,12 @@ export const TREE_RELATIONS = ['root', 'child', 'started', 'onFailure', 'cleanup
 export const STEP_FIELDS = ['all', 'summary'] as const
 
 /**
- * Where an event came from: a caller or a webhook, a run, a schedule of the API, or the engine, when a run ended. A signal and an
- * update came from a caller too, for one run.
+ * The source of an event: a caller or a webhook, a run, a schedule of the API, or the engine, when a run ended. A signal and an
+ * update also come from a caller, for one run.
  */
 export const EVENT_SOURCES = ['api', 'emit', 'schedule', 'engine', 'signal', 'update'] as const
 
-/** Only the engine sends events whose names begin with this. */
+/** Only the engine sends events whose names begin with this prefix. */
 export const ENGINE_EVENT_PREFIX = 'perdure/'
 
 export const RUN_TYPES = ['event', 'cron'] as const
@@ -77,7 +75,7 @@ export const SETTLE_REASON_CHARS_MAX = 1000
 /** `regressed`: resolved, and a run of the group has failed since. */
 export const ERROR_STATES = ['open', 'regressed', 'resolved', 'ignored'] as const
 
-/** The states that a person gives to an error group. As a filter, `open` has the groups that have regressed too. */
+/** The states that a person gives to an error group. As a filter, `open` also includes the groups that have regressed. */
 export const SETTABLE_ERROR_STATES = ['open', 'resolved', 'ignored'] as const
 
 export const CONTROL_ACTIONS = [
@@ -135,7 +133,7 @@ export const BULK_ACTIONS = ['cancel', 'pause', 'resume', 'replay', 'retry-faile
 export const BULK_STATUSES = ['running', 'stopped', 'done'] as const
 export const BULK_OUTCOMES = ['done', 'skipped', 'failed'] as const
 
-/** The kinds of API key: what each opens is in docs/security.md#keys-and-namespaces. */
+/** The kinds of API key; docs/security.md#keys-and-namespaces lists what each opens. */
 export const KEY_KINDS = ['secret', 'read', 'event', 'runner'] as const
 
 /** The kinds that a session can have. */
@@ -169,7 +167,10 @@ export const CATCH_UPS = ['one', 'all', 'none'] as const
 
 export const DELIVERY_STATUSES = ['pending', 'delivering', 'succeeded', 'failed', 'exhausted', 'dead'] as const
 
-/** A start with a key that meets a live run with that key answers that run, is refused, or cancels that run. */
+/**
+ * What happens when a start with a key meets a live run with that key: the reply is that run, the start is refused, or it cancels
+ * that run.
+ */
 export const IF_RUNNING = ['use', 'refuse', 'cancel'] as const
 export type IfRunning = (typeof IF_RUNNING)[number]
 
@@ -177,8 +178,8 @@ export type IfRunning = (typeof IF_RUNNING)[number]
 export const FINGERPRINT_PATTERN = '^[0-9a-f]{16}$'
 
 /**
- * The filters of the list of runs. Bulk actions, the bulk replay and the console have each of them, or name it among those that they
- * lack: a new one does not compile without a decision about all three.
+ * The filters of the list of runs. Bulk actions, the bulk replay and the console each support every filter, or name it among
+ * those that they lack: a new filter does not compile without a decision about all three.
  */
 export type RunFilterName =
   | ('app' | 'workflow' | 'status' | 'runType' | 'kind' | 'eventId' | 'replayOf' | 'parentRunId' | 'waitingFor')

@@ -135,7 +135,7 @@ export const UpdateWebhookReceiverSchema = Type.Object({
   ...SWITCHES,
 })
 
-/** A post that a receiver refused: nothing of its body, and no value of a header. */
+/** A post that a receiver refused: without its body and without header values. */
 export const WebhookRefusalSchema = Type.Object({
   at: timestamp('When it came'),
   reason: text(...REFUSAL_REASONS),

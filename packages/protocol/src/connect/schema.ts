@@ -85,10 +85,10 @@ const Settled = Type.Optional(
   }),
 )
 
-/** `invoke.again`: the handler of a pass that was answered goes on after all. Answered by `again.ack`. */
+/** `invoke.again`: the handler of an answered pass continues after all. Answered by `again.ack`. */
 export const InvokeAgainSchema = Type.Object({ runId: Type.String({ minLength: 1, maxLength: 128 }), settled: Settled })
 
-/** A step whose callback goes on. */
+/** A step whose callback is still running. */
 export const RunningStepSchema = Type.Object({
   id: Type.String({ minLength: 1, maxLength: 256 }),
   name: Type.String({ minLength: 1, maxLength: STEP_NAME_CHARS_MAX }),

@@ -1,5 +1,5 @@
-// The engines of one cluster: their addresses, and calls that go on with the next engine where one is gone. Called by the SDK
-// and the client, which take a list wherever they take an address.
+// The engines of one cluster: their addresses, and calls that move on to the next engine when one is gone. Called by the SDK and
+// the client, which take a list wherever they take an address.
 
 import { callKeptAlive, type KeptAliveAnswer, type KeptAliveCall } from './kept-alive.ts'
 
@@ -7,7 +7,7 @@ export const DEFAULT_ENGINE_URL = 'http://127.0.0.1:4777'
 
 const NAME = "The engine's URL (ENGINE_URL)"
 
-/** The addresses, and the one that calls go to now. It stays until that engine fails. */
+/** The addresses, and the one that calls go to now. It stays the same until that engine fails. */
 export class EngineList {
   readonly urls: readonly string[]
   #at: number
@@ -18,8 +18,9 @@ export class EngineList {
   }
 
   /**
-   * The list of a text, whose addresses are separated by commas or white space, or of an array. It starts at one of them at random,
-   * so that many runners and clients spread. Throws a TypeError with the `name` of the setting and the item that is no URL.
+   * Reads the list from an array, or from a text whose addresses are separated by commas or white space. It starts at a random
+   * address, so that many runners and clients are spread. Throws a TypeError with the `name` of the setting and the item that is
+   * not a URL.
    */
   static of(given: string | readonly string[], { random = Math.random(), name = NAME } = {}): EngineList {
     const items = (typeof given === 'string' ? [given] : given).flatMap(text => text.split(/[\s,]+/))
@@ -37,12 +38,12 @@ export class EngineList {
     return this.urls.length
   }
 
-  /** The same addresses with a position of their own, `offset` addresses further on. */
+  /** The same addresses with a separate position, `offset` addresses further on. */
   from(offset: number): EngineList {
     return new EngineList(this.urls, this.#at + offset)
   }
 
-  /** From now on calls go to the next engine, unless they do so already. */
+  /** Makes calls go to the next engine from now on, unless they already do. */
   passOver(url: string): void {
     if (url === this.url) this.#at = (this.#at + 1) % this.urls.length
   }
@@ -62,9 +63,9 @@ function baseOf(text: string, name: string): string {
 }
 
 export interface EngineCall extends KeptAliveCall {
-  /** Path and query, from the address of the engine on. */
+  /** Path and query, relative to the engine's address. */
   path: string
-  /** Time of the whole call, and the part of it that the engine may take because the caller has it wait. */
+  /** Time of the whole call, and the part of it that the engine may take because the caller makes it wait. */
   timeoutMs: number
   waitMs?: number | undefined
   /** Sends one request. Default: `callKeptAlive`. */
@@ -82,8 +83,9 @@ export interface EngineAnswer extends Pick<KeptAliveAnswer, 'status' | 'statusTe
 const CONNECT_MS_MAX = 2_000
 
 /**
- * Calls an engine. With several, the next one is called when one cannot be reached or shuts down, and a call that may be made twice
- * also when one does not answer in its share of the time, breaks off, or is not available. Rejects with the last error.
+ * Calls an engine. With several, the next one is called if one cannot be reached or shuts down. A call that may be made twice
+ * also moves on if an engine does not answer in its share of the time, breaks off, or is not available. Rejects with the last
+ * error.
  */
 export async function callAnyEngine(engines: EngineList, call: EngineCall): Promise<EngineAnswer> {
   const { path, timeoutMs, waitMs = 0, send = callKeptAlive, ...request } = call
@@ -109,7 +111,7 @@ export async function callAnyEngine(engines: EngineList, call: EngineCall): Prom
   }
 }
 
-/** Whether another engine may do better. An engine that shuts down has done nothing of the call. */
+/** Whether another engine may do better. An engine that shuts down has not begun the call. */
 function isAway(status: number, text: string, isRepeatable: boolean): boolean {
   if (status !== 502 && status !== 503 && status !== 504) return false
   return isRepeatable || (status === 503 && /"reason":\s*"shutting_down"/.test(text))

@@ -1,5 +1,5 @@
 // One HTTP call over kept-alive connections. On Node it goes through an agent of `node:http`, which takes a fifth of the CPU of
-// the global `fetch`; everywhere else, and when the process has replaced `fetch` or its dispatcher, it is `fetch`. Nothing is
+// the global `fetch`. Everywhere else, and when the process has replaced `fetch` or its dispatcher, it uses `fetch`. Nothing is
 // imported, so browsers load this file too. Called by the SDK and the client.
 
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
@@ -12,11 +12,11 @@ export interface KeptAliveCall {
   /** Aborts the call, which then rejects with the reason of the signal. */
   signal: AbortSignal
   /**
-   * Whether the call may reach the server twice. It is sent a second time if the server closed a kept-alive connection just
-   * then. Default: whether the method is idempotent.
+   * Whether the call may reach the server twice. It is sent a second time if the server closed a kept-alive connection at that
+   * moment. Default: whether the method is idempotent.
    */
   isRepeatable?: boolean | undefined
-  /** Time to connect, after which the call fails with the code `CONNECT_TIMEOUT`. `fetch` has a bound of its own. */
+  /** Time to connect, after which the call fails with the code `CONNECT_TIMEOUT`. `fetch` has its own bound. */
   connectMsMax?: number | undefined
 }
 
@@ -29,7 +29,7 @@ export interface KeptAliveAnswer {
   text(): Promise<string>
 }
 
-/** Sends the call and resolves when the headers of the answer are there. Redirects are followed, as `fetch` does. */
+/** Sends the call and resolves when the headers of the answer have arrived. Follows redirects, as `fetch` does. */
 export async function callKeptAlive(url: string, call: KeptAliveCall): Promise<KeptAliveAnswer> {
   const pool = poolOfProcess()
   const target = pool && URL.canParse(url) ? new URL(url) : undefined
@@ -37,7 +37,7 @@ export async function callKeptAlive(url: string, call: KeptAliveCall): Promise<K
   if (!pool || !target || target.username !== '' || target.password !== '') return byFetch(url, call)
   const answer = await pool.call(target, call)
   if (!REDIRECTS.has(answer.status) || answer.headers.get('location') === null) return answer
-  // The server has done nothing but refer to another address, so the call may be made again.
+  // The server has only referred to another address, so the call may be made again.
   return byFetch(url, call)
 }
 
@@ -94,7 +94,7 @@ class Pool {
     this.#agents = { http: new this.#modules.http.Agent(options), https: new this.#modules.https.Agent(options) }
   }
 
-  /** An idle connection that the server has closed meanwhile fails; the second try uses a new one. */
+  /** Makes the call. An idle connection that the server has closed meanwhile fails; the second try uses a new one. */
   async call(url: URL, call: KeptAliveCall): Promise<KeptAliveAnswer> {
     try {
       return await this.#send(url, call, true)
@@ -130,7 +130,7 @@ class Pool {
   }
 }
 
-/** Ends a request whose connection is not there in time: nothing of it was sent. */
+/** Ends a request whose connection is not open in time: nothing of it was sent. */
 function boundConnecting(request: ClientRequest, ms: number): void {
   request.on('socket', socket => {
     if (!socket.connecting) return
@@ -142,7 +142,7 @@ function boundConnecting(request: ClientRequest, ms: number): void {
   })
 }
 
-/** The server closed a connection that had been idle, before it answered. */
+/** The server closed an idle connection before it answered. */
 class StaleConnectionError extends Error {
   constructor(cause: Error) {
     super('The server has closed the connection', { cause })
@@ -171,7 +171,7 @@ class Answer implements KeptAliveAnswer {
     this.ok = this.status >= 200 && this.status < 300
     this.headers = { get: name => response.headers[name.toLowerCase()]?.toString() ?? null }
     this.#text = textOf(response, means)
-    // A caller that is not interested in the text must not fail for it.
+    // A caller that does not want the text must not fail because of it.
     this.#text.catch(() => undefined)
   }
 

@@ -1,5 +1,5 @@
-// Checks a JSON Schema itself before it is kept: its size, the types of its keywords, and that it refers to nothing outside of itself.
-// Pure. Used by the engine at registration.
+// Checks a JSON Schema itself before it is kept: its size, the types of its keywords, and that it does not refer to anything
+// outside itself. Pure. Used by the engine at registration.
 
 import { cutText } from '../cut-text.ts'
 import { isObject, type JsonSchemaObject } from './schema.ts'
@@ -47,7 +47,7 @@ const PLAIN: Readonly<Record<string, Check>> = {
 const ONE = 'items contains additionalProperties propertyNames not if then else'.split(' ')
 const LISTS = ['prefixItems', 'allOf', 'anyOf', 'oneOf']
 const OBJECTS = ['$defs', 'properties', 'patternProperties', 'dependentSchemas']
-/** Keywords with an effect that is not supported: a schema that has one would accept what its author refuses. */
+/** Keywords whose effect is not supported: a schema with one would accept values that its author refuses. */
 const UNSUPPORTED: Readonly<Record<string, string>> = {
   $dynamicRef: 'write $ref',
   $dynamicAnchor: 'write $ref with a JSON pointer',
@@ -60,13 +60,13 @@ const UNSUPPORTED: Readonly<Record<string, string>> = {
   definitions: 'write $defs',
 }
 
-/** A fault of a schema: where, as a path from its root, and what. */
+/** A fault of a schema: its place, as a path from the root, and its description. */
 export interface SchemaFault {
   path: string
   problem: string
 }
 
-/** The first fault of a schema; undefined if there is none. `patternFault` says what is wrong with a pattern. */
+/** Returns the first fault of a schema; undefined if there is none. `patternFault` describes the fault of a pattern. */
 export function schemaFault(
   root: unknown,
   patternFault: (pattern: string) => string | undefined,
@@ -83,7 +83,7 @@ export function schemaFault(
     seen: new Set(),
     referred: [{ path: '', schema: root }],
   }
-  // A reference may lead to a place that is no keyword of schemas. The list grows while it is read.
+  // A reference may lead to a place that is not a keyword of schemas. The list grows while it is read.
   for (const { path, schema } of place.referred) {
     const fault = faultIn(schema, { ...place, path })
     if (fault) return fault
@@ -96,9 +96,9 @@ interface Place {
   path: string
   depth: number
   patternFault: (pattern: string) => string | undefined
-  /** Schemas that are checked, or under way: references may lead to them again. */
+  /** Schemas that have been checked, or are being checked: references may lead to them again. */
   seen: Set<object>
-  /** Schemas that are still to be checked: the root, and the targets of references. */
+  /** Schemas still to be checked: the root, and the targets of references. */
   referred: { path: string; schema: unknown }[]
 }
 

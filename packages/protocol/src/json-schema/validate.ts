@@ -1,5 +1,5 @@
-// Validates a value against a JSON Schema (draft 2020-12) that somebody else has written: with a bound on the work, and without code
-// made from the schema. Pure. Used by the engine for direct starts, and by the command line.
+// Validates a value against a JSON Schema (draft 2020-12) that somebody else has written: with bounded work, and without code
+// generated from the schema. Pure. Used by the engine for direct starts, and by the command line.
 
 import { cutText } from '../cut-text.ts'
 import { isObject, type JsonSchemaObject, kindOf, type Schema } from './schema.ts'
@@ -9,17 +9,17 @@ export type PatternTest = (pattern: string, text: string) => boolean
 
 /** Work that one validation may take: 1 for each schema that meets a value, and more for patterns and comparisons. */
 const WORK_MAX = 120_000
-/** Levels of schemas inside schemas, which a reference to itself would make endless. */
+/** Most levels of schemas inside schemas; a reference to itself would make them endless. */
 const DEPTH_MAX = 200
-/** Further faults are not named. */
+/** Most faults that are named. */
 const FAULTS_MAX = 10
 const SHOWN_CHARS_MAX = 200
 /** Characters of a text that cost 1. */
 const CHARS_PER_COST = 50
-/** A quotient this near to a whole number is one. */
+/** A quotient this near to a whole number counts as one. */
 const MULTIPLE_TOLERANCE = 1e-9
 
-/** The work for this value goes beyond the bound. */
+/** The work for this value exceeds the bound. */
 export class SchemaTooComplex extends Error {
   constructor() {
     super('takes too long to validate: the value is too large, or its schema too complex')
@@ -29,7 +29,7 @@ export class SchemaTooComplex extends Error {
 /** The place of a value: the name of the whole, or a member or an item of another place. */
 type Place = string | { of: Place; key: string | number }
 
-/** The end of a validation whose faults are known well enough. */
+/** Ends a validation once enough faults are known. */
 class Enough extends Error {}
 
 /** A fault of a value: the names and indexes that lead to the place, and the sentence about it. */
@@ -55,7 +55,7 @@ export const schemaFaults = (root: Schema, value: unknown, options: ValidationOp
   valueFaults(root, value, options).map(({ sentence }) => sentence)
 
 /**
- * The same faults with their places, for a form that shows them at its fields.
+ * The same faults with their places, for a form that shows each at its field.
  *
  * @throws SchemaTooComplex
  */
@@ -69,7 +69,7 @@ export function valueFaults(root: Schema, value: unknown, { name, matches }: Val
   return validation.faults.map(({ at, problem }) => ({ path: keysOf(at), sentence: `${pathOf(at)} ${problem}` }))
 }
 
-/** A fault whose text is written only if it counts. */
+/** A fault whose text is written only if the fault counts. */
 interface Fault {
   at: Place
   problem: string
@@ -118,7 +118,7 @@ class Validation {
     if (this.#tries === 0 && this.faults.length === FAULTS_MAX) throw new Enough()
   }
 
-  /** The faults of one of several forms, which are not yet those of the value. */
+  /** The faults of one of several forms, which are not yet faults of the value. */
   #try(schema: Schema, value: unknown, at: Place): Fault[] {
     const before = this.faults
     const depth = this.#depth
@@ -205,7 +205,7 @@ class Validation {
       this.#add(at, 'must not have the same item twice')
   }
 
-  /** A text that is the same for the same JSON, whatever the order of members. */
+  /** A text that is the same for equal JSON, whatever the order of members. */
   #canonical(value: unknown): string {
     this.#spend(2)
     if (Array.isArray(value)) return `[${value.map(item => this.#canonical(item)).join()}]`
@@ -233,7 +233,7 @@ class Validation {
     this.#checkDependent(schema, value, at)
   }
 
-  /** A member by its pattern, or one that neither a name nor a pattern covers. */
+  /** Checks a member by its pattern, or one that is covered by neither a name nor a pattern. */
   #checkOther(
     { patternProperties, additionalProperties }: JsonSchemaObject,
     member: { value: unknown; key: string; at: Place; isNamed: boolean },
@@ -271,7 +271,10 @@ class Validation {
     if (branch !== undefined) this.check(branch, value, at)
   }
 
-  /** How many forms match. If none does, the faults of the only form for values of this type, else one about all. */
+  /**
+   * Counts the matching forms. If none matches, reports the faults of the only form for values of this type, else one fault about
+   * all.
+   */
   #checkAny(forms: readonly Schema[], value: unknown, at: Place): number {
     this.#spend(forms.length)
     const tried = forms.map(form => ({ form, faults: this.#try(form, value, at) }))
@@ -313,7 +316,7 @@ function keysOf(at: Place): (string | number)[] {
   return keys
 }
 
-/** The place as a path. A member whose name is no identifier is in brackets. */
+/** The place as a path. A member whose name is not an identifier is in brackets. */
 function pathOf(at: Place): string {
   const parts = keysOf(at).map(key => {
     const isPlain = typeof key === 'string' && /^[A-Za-z_$][\w$]*$/.test(key)
@@ -328,7 +331,9 @@ function nameOf(at: Place): string {
   return place
 }
 
-/** The schema that a reference inside the same schema names: `#` or a JSON pointer. Throws a URIError for one that is malformed. */
+/**
+ * Returns the schema that a reference inside the same schema names: `#` or a JSON pointer. Throws a URIError for a malformed one.
+ */
 export function referred(root: Schema, $ref: string): Schema | undefined {
   if ($ref === '#') return root
   if (!$ref.startsWith('#/')) return undefined

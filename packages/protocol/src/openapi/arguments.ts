@@ -1,4 +1,4 @@
-// Schemas of what operations take. Used by document.ts, and by the tools of the MCP server.
+// Schemas of the arguments of operations. Used by document.ts, and by the tools of the MCP server.
 
 import type { TSchema } from 'typebox'
 import type { Operation, QueryParam } from '../operations/index.ts'
@@ -39,14 +39,14 @@ export function parameterSchema(param: QueryParam): JsonSchema {
   }
 }
 
-/** The schema without what JSON does not have. */
+/** Returns the schema without the parts that JSON cannot express. */
 export function plain(schema: TSchema): JsonSchema {
   return JSON.parse(JSON.stringify(schema))
 }
 
 /**
- * All that an operation takes, as members of one object: the placeholders of its path, the parameters of its query and the members of
- * its body. Flags are booleans. `defaults` replace the defaults of the operation.
+ * Everything that an operation takes, as members of one object: the placeholders of its path, the parameters of its query and the
+ * members of its body. Flags are booleans. `defaults` replace the defaults of the operation.
  */
 export function argumentSchema(operation: Operation, defaults: Readonly<Record<string, unknown>> = {}): JsonSchema {
   const { path, query = {}, body } = operation

@@ -8,7 +8,7 @@ import type { Operation } from './operation.ts'
 const ALWAYS: readonly ApiErrorCode[] = ['invalid_request', 'unavailable', 'internal']
 /** Codes of every operation that needs a key; `rate_limited` after many wrong keys of one address. */
 const KEYED: readonly ApiErrorCode[] = ['unauthorized', 'forbidden', 'rate_limited']
-/** Codes of writes. An operation without a body checks one that is sent; only writes can wait for the disk. */
+/** Codes of writes. An operation without a body still checks a body that is sent; only writes can wait for the disk. */
 const WRITING: readonly ApiErrorCode[] = ['unsupported_media_type', 'payload_too_large', 'overloaded']
 
 /** Every code the operation can answer, ordered as in the catalogue. */

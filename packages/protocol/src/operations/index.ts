@@ -61,7 +61,7 @@ export interface ListedOperation extends Operation {
   readonly group: Group
 }
 
-/** Every operation, for code that treats all alike. */
+/** Every operation, for code that treats all of them alike. */
 export const operationList: readonly ListedOperation[] = Object.entries(groups).flatMap(([group, members]) =>
   Object.entries<Operation>(members).map(([id, operation]) => ({ ...operation, id, group: group as Group })),
 )

@@ -1,4 +1,4 @@
-// Operations of what flow control holds back: limits that runs wait for, and buffers of events.
+// Operations on flow control: limits that runs wait for, and buffers of events.
 
 import Type from 'typebox'
 import * as api from '../api/schema.ts'

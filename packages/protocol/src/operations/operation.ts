@@ -34,12 +34,12 @@ export interface Operation {
   readonly access: Access
   /** Needs a key even while no key is configured and every other operation is open. */
   readonly alwaysKeyed?: true
-  /** A run token of the run in the path opens it, too, also as `token` in the query (docs/security.md#run-tokens). */
+  /** A run token for the run in the path also opens it, even as `token` in the query (docs/security.md#run-tokens). */
   readonly runToken?: true
-  /** The flag of the query with which the operation stores nothing: a `read` key may call it then. */
+  /** The flag of the query with which the operation stores nothing, so that a `read` key may call it. */
   readonly readsWith?: string
   readonly query?: QueryParams
-  /** Query parameters that are not in `query` are ignored. Elsewhere they are refused, unless they begin with `_`. */
+  /** Query parameters that are not in `query` are ignored. In other operations they are refused, unless they begin with `_`. */
   readonly anyQuery?: true
   readonly body?: Body
   /** Takes any bytes instead of a JSON body: another system's format, verified before it is parsed. */
@@ -60,8 +60,8 @@ export interface Body {
   readonly schema: TSchema
   readonly required: boolean
   /**
-   * Members that are not in the schema are accepted, and named in the `warnings` of the reply. Elsewhere they are refused,
-   * also where the operation takes no body.
+   * Members that are not in the schema are accepted, and named in the `warnings` of the reply. In other operations they are
+   * refused, even if the operation takes no body.
    */
   readonly anyMembers?: true
 }
@@ -77,9 +77,9 @@ export interface Reply {
   readonly stream?: true
   /** Carries `X-Next-Cursor` when more rows exist. */
   readonly pages?: true
-  /** To a repeat, carries `X-Event-Id` and `X-Run-Id` of the first. */
+  /** The reply to a repeat carries `X-Event-Id` and `X-Run-Id` of the first. */
   readonly repeats?: true
-  /** Carries `X-Scanned-To` when a search was answered in part. */
+  /** Carries `X-Scanned-To` if a search returned only a part. */
   readonly partial?: true
 }
 

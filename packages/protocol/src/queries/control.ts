@@ -1,4 +1,4 @@
-// The query parameters of operations that list what was done to runs, by whom and by which job, and of answers to updates.
+// The query parameters of operations that list actions on runs, by whom and by which job, and of answers to updates.
 
 import { BULK_OUTCOMES, CONTROL_ACTIONS } from '../api/values.ts'
 import { CURSOR_PARAM, ID_CHARS_MAX, type QueryParams, waitParam } from './param.ts'

@@ -1,5 +1,5 @@
-// The query parameters of every operation, by its id. They stand apart from the operations, whose schemas take a hundred
-// milliseconds to load: the command line, which makes its options of them, loads these alone.
+// The query parameters of every operation, by its id. They are separate from the operations, whose schemas take a hundred
+// milliseconds to load: the command line, which makes its options from them, loads only these.
 
 import { control } from './control.ts'
 import { events } from './events.ts'

@@ -10,9 +10,9 @@ export type QueryParam = { description: string; required?: true } /** `ofRun`: i
   | { kind: 'pattern'; pattern: string }
   | { kind: 'text'; maxLength: number }
   | { kind: 'enum'; values: readonly string[]; default?: string }
-  /** Values of the list, separated by commas or each as a parameter of its own. */
+  /** Values of the list, separated by commas or each as a separate parameter. */
   | { kind: 'enums'; values: readonly string[] }
-  /** Names without commas, separated by commas or each as a parameter of its own. */
+  /** Names without commas, separated by commas or each as a separate parameter. */
   | { kind: 'names'; maxLength: number; maxItems: number; ofRun?: true }
   /** Attributes, each as `key:value`; may be given several times. */
   | { kind: 'attributes' }
@@ -60,10 +60,10 @@ const RESULT_WAIT_MS_MAX = 60_000
 export const waitParam = (description: string) =>
   ({ kind: 'duration', maximumMs: RESULT_WAIT_MS_MAX, default: 0, description }) as const
 
-/** How long a run token counts: at least, at most, and by default. */
+/** How long a run token is valid: minimum, maximum and default. */
 export const RUN_TOKEN_MS = { min: 1_000, max: 24 * 3_600_000, initial: 3_600_000 } as const
 
-/** Asks for a run token beside the answer; 0, the default, for none. */
+/** Requests a run token in addition to the answer; 0, the default, for none. */
 export const tokenParam = (description: string) =>
   ({ kind: 'duration', minimumMs: RUN_TOKEN_MS.min, maximumMs: RUN_TOKEN_MS.max, default: 0, description }) as const
 

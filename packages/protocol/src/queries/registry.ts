@@ -1,4 +1,4 @@
-// The query parameters of operations on apps, runners and workflows, and on what holds or starts runs.
+// The query parameters of operations on apps, runners and workflows, and on everything that holds or starts runs.
 
 import { BUFFER_KINDS, LIMIT_KINDS, SCHEDULE_SORTS, SCHEDULE_SOURCES } from '../api/values.ts'
 import { KEY_CHARS_MAX, NAME_CHARS_MAX, STEP_LIMIT_NAME_CHARS_MAX } from '../wire/bounds.ts'

@@ -1,5 +1,5 @@
-// The signature header of engine-to-runner requests: HMAC-SHA256 over time and raw body, and for runners that negotiated it
-// over purpose and recipient too (`docs/wire-protocol.md#check-the-signature`). The engine signs, the SDK verifies.
+// The signature header of engine-to-runner requests: HMAC-SHA256 over time and raw body, and, for runners that negotiated it,
+// also over purpose and recipient (`docs/wire-protocol.md#check-the-signature`). The engine signs, the SDK verifies.
 
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 
@@ -22,7 +22,7 @@ export function signBody(options: { keys: readonly string[]; body: string | Uint
   return [`t=${t}`, ...options.keys.map(key => `v1=${mac(key, t, options.body)}`)].join(',')
 }
 
-/** The use of a signature: one for one purpose never verifies for another. */
+/** The purpose of a signature: a signature for one purpose never verifies for another. */
 export type SignaturePurpose = 'invoke' | 'connect'
 
 /** Whom a signature is for: the digest of an app and a runner id, or of the host that a runner dialled. */
@@ -70,7 +70,7 @@ export function signedAt(header: string | undefined): number | undefined {
 /** The recipient that one of `keys` signed `body` for, as {@link verifyBody} verifies; undefined without a valid `v2`. */
 export function verifyFor(options: Addressed & { header: string | undefined }): string | undefined {
   const { t, r: recipient = '', v2 } = readHeader(options.header)
-  // A recipient of another form could take characters of the body into the name.
+  // A recipient of any other form could take characters of the body into the name.
   if (!/^[0-9a-f]{64}$/.test(recipient) || !isFresh(t, options.nowMs)) return undefined
   const isSigned = hasMatch(v2, options.keys, key => macFor(key, t, { ...options, recipient }))
   return isSigned ? recipient : undefined

@@ -1,19 +1,16 @@
 // Signatures of webhooks in the Standard Webhooks format: HMAC-SHA256 over `id.timestamp.body`
-// (`docs/webhooks.md#verify-a-signature`). The engine signs deliveries, and verifies what its receivers get; the SDK
-// verifies deliveries.
+// (`docs/webhooks.md#verify-a-signature`). The engine signs deliveries, and verifies the posts to its receivers; the SDK verifies
+// deliveries.
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { SIGNATURE_WINDOW_MS } from './invoke-signature.ts'
 
 export const WEBHOOK_SECRET_PREFIX = 'whsec_'
 
-/**
- * `unsigned`: without a signature, as deliveries of `ctx.webhook.send` are. `stale`: signed, but not within 300 s of
- * now.
- */
+/** `unsigned`: without a signature, like deliveries of `ctx.webhook.send`. `stale`: signed, but not within 300 s of now. */
 export type WebhookVerdict = 'verified' | 'unsigned' | 'stale' | 'mismatch'
 
-/** The HMAC key of a secret: the bytes of its base64, as every Standard Webhooks library decodes it, else its text. */
+/** The HMAC key of a secret: the bytes of its base64, which every Standard Webhooks library decodes, else its text. */
 export function webhookKeyOf(secret: string): Buffer {
   const prefixed = secret.startsWith(WEBHOOK_SECRET_PREFIX)
   const text = prefixed ? secret.slice(WEBHOOK_SECRET_PREFIX.length) : secret

@@ -1,4 +1,4 @@
-// Schemas of the attributes of a run: what a registration, an event and a handler give (`docs/concepts.md#attributes`).
+// Schemas of the attributes of a run, from a registration, an event or a handler (`docs/concepts.md#attributes`).
 
 import Type from 'typebox'
 import { ATTRIBUTE_KEY_PATTERN, ATTRIBUTE_VALUE_CHARS_MAX, ATTRIBUTES_MAX, EXPRESSION_CHARS_MAX } from './bounds.ts'
@@ -19,7 +19,7 @@ export const AttributesSchema = Type.Record(Key, Type.Union([...values]), {
 /** Attributes to set; null removes one. */
 export const AttributeChangesSchema = Type.Record(Key, Type.Union([...values, Type.Null()]), {
   ...bounds,
-  // One answer may replace all attributes by others.
+  // One answer may replace all attributes with others.
   maxProperties: 2 * ATTRIBUTES_MAX,
 })
 

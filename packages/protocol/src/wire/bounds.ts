@@ -27,7 +27,7 @@ export const EXPRESSION_CHARS_MAX = 2000
 /** Most events of one step. */
 export const EVENTS_PER_STEP_MAX = 1000
 
-/** Maximum length of a key of flow control, in characters. The engine replaces a longer one by its digest. */
+/** Maximum length of a key of flow control, in characters. The engine replaces a longer one with its digest. */
 export const KEY_CHARS_MAX = 256
 
 /** Maximum length of a cron expression, in characters. */
@@ -72,10 +72,10 @@ export const STREAM_NAME_PATTERN = `^(?!\\.+$)[A-Za-z0-9_.-]{1,${ATTRIBUTE_KEY_C
 export const STREAM_CHUNK_BYTES_MAX = 64 * 1024
 /** Most streams of a run. */
 export const STREAMS_OF_RUN_MAX = 64
-/** Most chunks of a stream that count, and their size. */
+/** Most chunks of a stream that count, and their total size. */
 export const STREAM_CHUNKS_MAX = 100_000
 export const STREAM_BYTES_MAX = 16 * 1024 * 1024
-/** Most that a runner sends of a stream before the engine has acknowledged it. */
+/** Most bytes of a stream that a runner sends before the engine has acknowledged them. */
 export const STREAM_UNACKNOWLEDGED_BYTES_MAX = 256 * 1024
 /** Most chunks of one append. */
 export const STREAM_APPEND_CHUNKS_MAX = 4_096

@@ -1,4 +1,5 @@
-// Schemas of budgets: the limits of a registration, what an attempt of a step reports, and new limits (`docs/budgets.md`).
+// Schemas of budgets: the limits of a registration, the amounts that an attempt of a step reports, and new limits
+// (`docs/budgets.md`).
 
 import Type from 'typebox'
 import { ATTRIBUTE_KEY_PATTERN, BUDGET_AMOUNT_MAX, BUDGET_NAMES_MAX, COUNTED_NAMES } from './bounds.ts'
@@ -7,7 +8,7 @@ const Name = Type.String({ pattern: ATTRIBUTE_KEY_PATTERN })
 const Amount = Type.Number({ minimum: 0, maximum: BUDGET_AMOUNT_MAX })
 const bounds = { additionalProperties: false, maxProperties: BUDGET_NAMES_MAX + COUNTED_NAMES.length } as const
 
-/** Limits by name, and in `whenExceeded` what a run does beyond them. */
+/** Limits by name, and in `whenExceeded` what happens to a run beyond them. */
 export const BudgetSchema = Type.Record(Name, Type.Union([Amount, Type.Enum(['pause', 'fail'])]), {
   ...bounds,
   maxProperties: bounds.maxProperties + 1,

@@ -14,7 +14,7 @@ const TIME_UNITS = [
   ['d', 'day', DAY],
   ['w', 'week', 7 * DAY],
 ] as const
-/** By the unit, its word and the word's plural. */
+/** By unit, by its word and by the word's plural. */
 const UNIT_MS = new Map<string, number>(
   TIME_UNITS.flatMap(([unit, word, ms]) => [unit, word, `${word}s`].map(text => [text, ms] as const)),
 )
@@ -67,7 +67,7 @@ export function parseTextMs(text: string): number | undefined {
   return parseDurationMs(/^\s*\d+(?:\.\d+)?\s*$/.test(text) ? Number(text) : text)
 }
 
-/** "850ms", "1.2s", "3m 12s", "2h 5m", "4d 3h": what took this long, for people: two units at most. */
+/** "850ms", "1.2s", "3m 12s", "2h 5m", "4d 3h": an elapsed time for people, in at most two units. */
 export function elapsedText(ms: number): string {
   if (ms < SECOND) return `${Math.round(ms)}ms`
   if (ms < MINUTE) return `${(Math.floor(ms / 100) / 10).toFixed(1)}s`

@@ -1,4 +1,4 @@
-// Schemas of `match` (`docs/events.md#match`). They check the form alone; `event-match.ts` has the bounds of paths and values.
+// Schemas of `match` (`docs/events.md#match`). They check only the form; `event-match.ts` has the bounds of paths and values.
 
 import Type from 'typebox'
 import type { EventMatch, MatchValues } from './event-match.ts'

@@ -13,7 +13,7 @@ export const count = (description?: string) => Type.Integer({ minimum: 0, ...des
 /** A count for each of the names. */
 export const counts = (names: readonly string[], description: string) =>
   Type.Object(Object.fromEntries(names.map(name => [name, count()])), { description })
-/** A count, or as a text the least that it can be. */
+/** A count, or a text with its lower bound. */
 export const countOrMore = (description: string) =>
   Type.Union([count(), Type.String({ pattern: '^\\d+\\+$' })], { description })
 export const optionalText = (description?: string) => Type.Optional(Type.String(described(description)))

@@ -191,7 +191,7 @@ export interface ErrorCause {
   cause?: ErrorCause
 }
 
-/** An error as a runner sends it. The other members may be anything, as the errors of many languages have them. */
+/** An error as a runner sends it. The other members may be anything, since errors differ between languages. */
 export const SentErrorSchema = Type.Pick(StepErrorSchema, ['message', 'stack', 'name'])
 
 export const LogLevelSchema = Type.Enum(['debug', 'info', 'warn', 'error'])

@@ -75,7 +75,10 @@ export const CLEANUP_FEATURE = 'cleanup'
 /** The feature of `spent` in a StepRun (`docs/wire-protocol.md#budgets`). */
 export const BUDGETS_FEATURE = 'budgets'
 
-/** The feature of `input`, `description` and `tool` in a registration (`docs/wire-protocol.md#register`). A runner need not name it. */
+/**
+ * The feature of `input`, `description` and `tool` in a registration (`docs/wire-protocol.md#register`). A runner does not have
+ * to name it.
+ */
 export const SCHEMAS_FEATURE = 'schemas'
 
 /** The feature of WaitForSignal, of ReplyToUpdate and of `given` in `continueAs` (`docs/wire-protocol.md#signals`). */
@@ -87,13 +90,13 @@ export const STEP_LIMITS_FEATURE = 'step-limits'
 /** The feature of appends to output streams (`docs/wire-protocol.md#output-streams`). */
 export const STREAMS_FEATURE = 'streams'
 
-/** The feature of a runner that asks for another pass of a run (`docs/wire-protocol.md#another-pass`). */
+/** The feature of a runner that requests another pass of a run (`docs/wire-protocol.md#another-pass`). */
 export const ANOTHER_PASS_FEATURE = 'another-pass'
 
 /** Header of such a heartbeat: the step that began last, percent-encoded. */
 export const BEATS_STEP_HEADER = 'x-engine-beats-step'
 
-/** The feature of answers that say who gave them (`docs/wire-protocol.md#marked-answers`). */
+/** The feature of answers that identify their sender (`docs/wire-protocol.md#marked-answers`). */
 export const MARKED_ANSWERS_FEATURE = 'marked-answers'
 
 /** Header of every answer of a runner over HTTP that names the feature: a gateway in front of the runner does not send it. */
@@ -102,7 +105,7 @@ export const RUNNER_HEADER = 'x-perdure-runner'
 /** The value of {@link RUNNER_HEADER}. */
 export const RUNNER_MARK = '1'
 
-/** The `code` in the error of a 4xx or 5xx: the runner does not take the caller for its engine, so it has run nothing. */
+/** The `code` in the error of a 4xx or 5xx: the runner does not recognise the caller as its engine, so it has run nothing. */
 export const ENGINE_REFUSED = 'engine_refused'
 
 /** WebSocket subprotocol of the Connect transport. */
