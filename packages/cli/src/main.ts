@@ -1,4 +1,4 @@
-// The `perdure` command: runs one command line, returns the exit code.
+// The `perdure` command: runs one command line and returns the exit code.
 
 import { oldNodeProblem } from '@perdure/protocol'
 import { EXIT, exitOf } from './command-line/exit.ts'
@@ -35,7 +35,7 @@ async function runUnparsed({ help, run }: UnparsedCommand, args: readonly string
   return EXIT.ok
 }
 
-/** Without arguments, `--help`; `help x` becomes `x --help`. */
+/** Turns no arguments into `--help`, and `help x` into `x --help`. */
 function normal(args: readonly string[]): string[] {
   if (args.length === 0) return ['--help']
   return args[0] === 'help' ? [...args.slice(1), '--help'] : [...args]

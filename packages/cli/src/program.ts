@@ -1,4 +1,4 @@
-// The program that commander parses, with every subcommand, its options and its help. Loaded by main.ts at the first command line
+// The program that commander parses, with every subcommand, its options and its help. main.ts loads it for the first command line
 // that it parses: `perdure serve` and `perdure dev` start without it.
 
 import { readFileSync } from 'node:fs'
@@ -37,8 +37,8 @@ Examples:
 const VERSION = ['-V', '--version']
 
 /**
- * The program. Commands that open the store import the engine, which is slow to load, so they are added only when
- * `noun` is none of the other commands.
+ * Makes the program. Commands that open the store import the engine, which is slow to load, so they are added only if `noun` is
+ * not one of the other commands.
  */
 export async function programFor(noun: string | undefined): Promise<Command> {
   const program = new Command('perdure')
@@ -78,7 +78,7 @@ export async function programFor(noun: string | undefined): Promise<Command> {
   return program
 }
 
-/** The program with every command, for completion. */
+/** Makes the program with every command, for completion. */
 async function wholeProgram() {
   const { FLAGS } = await import('@perdure/engine/serve')
   return { program: await programFor(undefined), flags: new Map([...UNPARSED.keys()].map(name => [name, FLAGS])) }

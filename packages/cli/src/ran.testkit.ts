@@ -7,7 +7,7 @@ import { main } from './main.ts'
 process.setMaxListeners(0)
 process.stdout.setMaxListeners(0)
 
-/** The output of a command line, and its exit code. With `columns` stdout is a terminal of that width. */
+/** The output of a command line, and its exit code. With `columns`, stdout is a terminal of that width. */
 export async function ran(args: string[], { columns }: { columns?: number } = {}) {
   if (columns !== undefined) {
     vi.stubEnv('NO_COLOR', '1')
@@ -26,7 +26,7 @@ export async function ran(args: string[], { columns }: { columns?: number } = {}
     onTestFinished(() => spy.mockRestore())
   }
   const code = await main(args)
-  // It is that of the command line, not of the tests.
+  // It belongs to the command line, not to the tests.
   process.exitCode = undefined
   return { code, ...said }
 }

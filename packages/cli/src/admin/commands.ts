@@ -21,7 +21,7 @@ type Administration = OpenAdministration['administration']
 type StoreContext<Options> = LocalContext<Options & StoreOptions>
 type Result = Promise<number | undefined>
 
-/** Makes `command` act on the store of `--store`, which `action` gets. */
+/** Makes `command` act on the store that `--store` names; `action` gets that store. */
 export function storeCommand<Options = object>(
   command: Command,
   examples: readonly string[],
@@ -35,21 +35,21 @@ export function storeCommand<Options = object>(
   )
 }
 
-/** The store of `perdure dev` in this folder, if it counts. */
+/** The store of `perdure dev` in this folder, if it applies. */
 function devStore({ terminal }: LocalContext<unknown>): string | undefined {
   const store = storeOfDev()
   if (store !== undefined) terminal.say(`using the store of perdure dev: ${store}`)
   return store
 }
 
-/** Makes `command` act on stores that options of its own name. */
+/** Makes `command` act on stores named by its own options. */
 export function wholeStoreCommand<Options>(
   command: Command,
   examples: readonly string[],
   action: (context: LocalContext<Options>, ...args: string[]) => Result,
 ): void {
   localCommand<Options>(command, examples, async (context, ...args) => {
-    // There is nothing to end in order: a store bears a cut at any moment.
+    // Nothing has to be ended in order: a store survives an interruption at any moment.
     context.signal.addEventListener('abort', () => process.exit(EXIT.interrupted))
     try {
       return await action(context, ...args)
@@ -61,7 +61,7 @@ export function wholeStoreCommand<Options>(
   })
 }
 
-/** Makes `command` administer the store, which is open while `action` runs. */
+/** Makes `command` administer the store, which stays open while `action` runs. */
 export function adminCommand<Options = object>(
   command: Command,
   examples: readonly string[],
@@ -74,7 +74,7 @@ export function adminCommand<Options = object>(
   })
 }
 
-/** Epoch ms in the API's format of times. */
+/** Epoch ms in the API's time format. */
 export function timestamp(at: number): string {
   return new Date(at).toISOString()
 }

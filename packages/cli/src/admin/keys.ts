@@ -80,7 +80,7 @@ function shown({ id, kind, namespace, label, createdAt, revokedAt, expiresAt }: 
   }
 }
 
-/** The time that `--expires` gives: a time, or a duration from now. */
+/** The time that `--expires` means: a time, or a duration from now. */
 function endOf(text: string): number {
   const ms = parseDurationMs(text)
   const end = ms === undefined || /^\d+$/.test(text) ? Date.parse(text) : Date.now() + ms

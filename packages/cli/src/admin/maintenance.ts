@@ -71,7 +71,7 @@ function processId(text: string): number {
   return Number(text)
 }
 
-/** How often a long copy says how far it is. */
+/** Interval at which a long copy reports its progress. */
 const SAY_EVERY_MS = 2000
 
 interface MoveOptions {
@@ -80,7 +80,7 @@ interface MoveOptions {
   restart?: boolean
 }
 
-/** Prints a line for each table when it is found equal on both sides, and for each violation that came with the source. */
+/** Prints a line for each table found equal on both sides, and for each violation that the source already had. */
 async function moveWhole(context: LocalContext<MoveOptions>): Promise<undefined> {
   const { terminal, options, json } = context
   let rows = 0

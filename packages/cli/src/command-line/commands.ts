@@ -14,7 +14,7 @@ import { openTerminal, type Terminal } from './terminal.ts'
 
 /** The options that select the engine. */
 export interface EngineOptions {
-  /** The engine, the first of a list: links to pages lead there. */
+  /** The engine, the first of a list: links to pages point there. */
   url: string
   /** All engines of the list, any of which is called. */
   engines: string
@@ -35,7 +35,7 @@ export interface EngineContext<Options> extends LocalContext<Options> {
   client: Client
 }
 
-/** The work of a command; returns the exit code, undefined for 0. */
+/** The work of a command; returns the exit code, or undefined for 0. */
 type Action<Options> = (context: EngineContext<Options>, ...args: string[]) => Promise<number | undefined>
 type LocalAction<Options> = (context: LocalContext<Options>, ...args: string[]) => Promise<number | undefined>
 
@@ -69,7 +69,7 @@ export function localCommand<Options>(
     .action(async (...given: unknown[]) => {
       // Commander passes the arguments, then the options, then the command.
       const args = given.slice(0, -2) as string[]
-      // `perdure workflows` takes `--json` and others for the commands below it too: it has options of the same names.
+      // `perdure workflows` takes `--json` and other options also for its subcommands: it has options with the same names.
       const options = (given.at(-1) as Command).optsWithGlobals() as Options & { json?: boolean }
       const terminal = openTerminal()
       const context = { options, terminal, json: options.json === true, signal: terminal.signal }

@@ -4,7 +4,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** The store of `perdure dev`, and that of `perdure serve`, unless they are given another. */
+/** The default stores of `perdure dev` and of `perdure serve`. */
 export const DEV_STORE = 'sqlite:./.perdure/dev.db'
 const DEV_FILE = '.perdure/dev.db'
 const SERVE_FILE = '.perdure/engine.db'
@@ -13,7 +13,7 @@ const SERVE_FILE = '.perdure/engine.db'
 export interface DevRecord {
   pid: number
   url: string
-  /** As `ENGINE_STORE` names it. Absent for stores whose address may have a password: they are in variables anyway. */
+  /** In the form of `ENGINE_STORE`. Absent for stores whose address may contain a password: they are in variables anyway. */
   store?: string
 }
 
@@ -26,28 +26,28 @@ export function recordDev(record: DevRecord, directory = process.cwd()): () => v
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
     writeFileSync(file, JSON.stringify(record), { mode: 0o600 })
   } catch {
-    // In a folder that cannot be written, other commands need --url and --store.
+    // If the folder is not writable, other commands need --url and --store.
   }
   return () => {
     if (runningDev(directory)?.pid === record.pid) rmSync(file, { force: true })
   }
 }
 
-/** The `perdure dev` that runs in the folder. */
+/** Finds the `perdure dev` that runs in the folder. */
 export function runningDev(directory = process.cwd()): DevRecord | undefined {
   try {
     const record = JSON.parse(readFileSync(fileIn(directory), 'utf8')) as DevRecord
     process.kill(record.pid, 0)
     return record
   } catch {
-    // There is none, or it was killed and its record is left.
+    // There is none, or it was killed and left its record.
     return undefined
   }
 }
 
 /**
- * The store of `perdure dev`, for commands that were given none: of the one that runs in this folder, else of an earlier one,
- * where `perdure serve` has none.
+ * The store of `perdure dev`, for commands without a store option: of the one that runs in this folder, else of an earlier one,
+ * unless `perdure serve` has a store.
  */
 export function storeOfDev(directory = process.cwd()): string | undefined {
   const running = runningDev(directory)

@@ -19,12 +19,12 @@ Exit codes:
 /** An error of a store. Ends the command with exit code 1. */
 export class RefusedError extends Error {}
 
-/** A service of another kind than the engine that cannot be reached. Ends the command with exit code 3. */
+/** A service other than the engine cannot be reached. Ends the command with exit code 3. */
 export class UnreachableError extends Error {}
 
-/** The exit code of an error, and the message to print. Rethrows unexpected errors. */
+/** Returns the exit code of an error, and the message to print. Rethrows unexpected errors. */
 export function exitOf(error: unknown): { code: number; message?: string } {
-  // Commander has printed its message already. Its errors are all bad usage; help and version are none.
+  // Commander has already printed its message. Its errors are all bad usage, except help and version.
   if (error instanceof CommanderError) return { code: error.exitCode === 0 ? EXIT.ok : EXIT.usage }
   if (error instanceof UsageError) return { code: EXIT.usage, message: error.message }
   if (error instanceof RefusedError) return { code: EXIT.refused, message: error.message }

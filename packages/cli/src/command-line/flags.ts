@@ -1,4 +1,4 @@
-// Parses the flags of the commands that pass theirs to the engine: `--name value` or `--name=value`, known names only.
+// Parses the flags of the commands that pass them to the engine: `--name value` or `--name=value`, known names only.
 
 import { nearestName } from '@perdure/protocol'
 
@@ -11,20 +11,23 @@ export interface UnparsedCommand {
   argument?: string
   description: string
   help(flags: readonly string[]): string
-  /** Runs the command line; returns the exit code. What starts the engine is loaded only for it. */
+  /** Runs the command line and returns the exit code. The code that starts the engine is loaded only for it. */
   run(args: readonly string[], engine: typeof import('@perdure/engine/serve')): Promise<number>
 }
 
 /** The names of flags. */
 export interface FlagNames {
   known: readonly string[]
-  /** Flags among `known` that are on or off, and on without a value. */
+  /** Flags among `known` that are on or off; without a value they are on. */
   switches?: readonly string[]
   /** Flags that are parsed elsewhere: an unknown one may be a misspelling of them. */
   others?: readonly string[]
 }
 
-/** The flags as name -> value. Throws UsageError for an unknown name, with the nearest one, a missing value or an argument without a flag. */
+/**
+ * Returns the flags as name -> value. Throws UsageError for an unknown name, suggesting the nearest one, a missing value or an
+ * argument without a flag.
+ */
 export function parseFlags(
   args: readonly string[],
   { known, switches = [], others = [] }: FlagNames,

@@ -1,4 +1,4 @@
-// Follows runs to their end, for every command that waits for runs, and until `--timeout` at most.
+// Follows runs to their end, or until `--timeout`, for every command that waits for runs.
 
 import type { Run, TimelineFrame } from '@perdure/protocol'
 import { errorHead } from '../output/errors.ts'
@@ -19,14 +19,14 @@ async function followRun(
   return client.getRun({ id }, { signal })
 }
 
-/** The same to the end of the last run, if the run continues as others. */
+/** The same, to the end of the last run if the run continues as others. */
 async function followChain(...[context, id, onFrame]: Parameters<typeof followRun>): Promise<Run> {
   let run = await followRun(context, id, onFrame)
   while (run.continuedAs !== undefined) run = await followRun(context, run.continuedAs, onFrame)
   return run
 }
 
-/** Throws a UsageError where `--timeout` has nothing to bound. */
+/** Throws a UsageError if there is nothing for `--timeout` to bound. */
 export function checkWait({ wait, timeout }: WaitOptions & { wait?: true }): void {
   if (timeout !== undefined && !wait) throw new UsageError('--timeout needs --wait')
 }
@@ -70,7 +70,7 @@ export async function watchRun(context: EngineContext<WaitOptions>, id: string):
   return run.status === 'succeeded' ? EXIT.ok : EXIT.refused
 }
 
-/** The context with a signal that the timeout aborts too. */
+/** Returns the context with a signal that the timeout also aborts. */
 export function limit<Options extends WaitOptions>(
   context: EngineContext<Options>,
 ): EngineContext<Options> & { deadline?: AbortSignal } {
@@ -80,7 +80,7 @@ export function limit<Options extends WaitOptions>(
   return { ...context, deadline, signal: AbortSignal.any([context.signal, deadline]) }
 }
 
-/** The result of `follow`, such as the run after its end; undefined when the deadline came first. */
+/** Returns the result of `follow`, such as the run after its end; undefined if the deadline came first. */
 export async function untilTimeout<Result>(
   { deadline }: { deadline?: AbortSignal },
   follow: () => Promise<Result>,
@@ -93,7 +93,7 @@ export async function untilTimeout<Result>(
   }
 }
 
-/** Says what the run waits for. */
+/** Prints what the run waits for. */
 export async function sayTimeout({ client, terminal, signal }: EngineContext<unknown>, id: string): Promise<number> {
   const { status, sentence } = await client.explainRun({ id }, { signal })
   terminal.say(`${id} is still ${status}: ${sentence}`)

@@ -1,4 +1,4 @@
-// Completes ids: a command takes the beginning of an id where only one id begins so.
+// Completes ids: a command accepts the beginning of an id if only one id begins with it.
 
 import { ApiError } from '@perdure/client'
 import { plain } from '../output/text.ts'
@@ -16,8 +16,8 @@ const PAGE = 200
 const NAMED = 3
 
 /**
- * The one id that begins with `given`; `given` itself if it is whole or nothing begins so: then the engine refuses it. Throws a
- * UsageError when several ids begin so.
+ * Returns the one id that begins with `given`; or `given` itself if it is whole or no id begins with it: the engine then refuses
+ * it. Throws a UsageError if several ids begin with it.
  */
 export async function wholeId(context: EngineContext<unknown>, given: string): Promise<string> {
   const kind = KIND.exec(given)?.[1] as Kind | undefined
@@ -26,7 +26,7 @@ export async function wholeId(context: EngineContext<unknown>, given: string): P
   return onlyId(given, begunBy(context, kind, given))
 }
 
-/** The one of `ids`, which all begin with `given`; `given` itself if it is among them or there is none. */
+/** Returns the only one of `ids`, which all begin with `given`; or `given` itself if it is among them or there is none. */
 export async function onlyId(given: string, ids: AsyncIterable<string> | Iterable<string>): Promise<string> {
   const found: string[] = []
   for await (const id of ids) {
@@ -39,7 +39,7 @@ export async function onlyId(given: string, ids: AsyncIterable<string> | Iterabl
   throw new UsageError(plain(`several ids begin with ${given}: ${named}${found.length > NAMED ? ', ...' : ''}`))
 }
 
-/** A caller may have chosen the id of a run, so that a short one can be whole. */
+/** A caller may have chosen the id of a run, so even a short one can be whole. */
 async function isRun({ client, signal }: EngineContext<unknown>, id: string): Promise<boolean> {
   try {
     await client.getRun({ id }, { signal })
@@ -56,7 +56,7 @@ async function* begunBy(context: EngineContext<unknown>, kind: Kind, given: stri
   for await (const { id } of listOf(context, kind, given)) {
     if (id.startsWith(given)) yield id
     if (kind !== 'evt' && kind !== 'dlv') continue
-    // Ids sort by time, and these lists are sorted by time, newest first: no id below `given` is followed by one that begins so.
+    // Ids sort by time, and these lists are sorted by time, newest first: after an id below `given`, none begins with it.
     if (id < given) return
     looked += 1
     if (looked >= LOOKED_AT_MAX) throw new UsageError(plain(`give all of ${given}: it is not among the newest`))

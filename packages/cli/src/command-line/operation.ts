@@ -1,5 +1,5 @@
-// Makes the command for an operation of the HTTP API. Its options are the query parameters, its arguments the placeholders of
-// the path; the command says only what a person reads.
+// Makes the command for an operation of the HTTP API. Its options are the query parameters, its arguments the placeholders of the
+// path; the command adds only the texts for people.
 
 import type { Client } from '@perdure/client'
 import { type OperationId, ROUTES } from '@perdure/client/internal'
@@ -32,12 +32,12 @@ interface OperationCommand<Id extends OperationId, Options> extends OptionSettin
   operation: Id
   description: string
   examples: readonly string[]
-  /** Options that are no query parameters. */
+  /** Options that are not query parameters. */
   more?: readonly Option[]
   /** Arguments after those of the path, which `body` gets. */
   moreArguments?: readonly string[]
   body?(context: EngineContext<Options & EngineOptions>, ...given: string[]): Body<Id> | Promise<Body<Id>>
-  /** Throws a UsageError for a body that the engine would refuse, by what it reads from the engine. Called before the call. */
+  /** Throws a UsageError for a body that the engine would refuse, using data read from the engine. Called before the call. */
   check?(context: EngineContext<Options & EngineOptions>, path: Path<Id>, body: Body<Id>): Promise<void>
   /** The question to the user before the call, which `--yes` answers. */
   confirm?(path: Path<Id>): string
@@ -64,7 +64,7 @@ export function operationCommand<Id extends OperationId, Options = object>(
   for (const option of [...parameters.map(({ option }) => option), ...more]) command.addOption(option)
   if (confirm) command.option('-y, --yes', 'do not ask for confirmation')
   return engineCommand<Options & EngineOptions>(command, examples, async (context, ...given) => {
-    // The body comes first: what it refuses, it refuses without a request.
+    // The body comes first: if it is invalid, no request is made.
     const input = body && { body: await body(context, ...given.slice(names.length)) }
     const path = await pathOf<Id>(context, operation, given, names)
     if (input) await check?.(context, path, input.body)
@@ -103,7 +103,7 @@ export function showCommand<Id extends OperationId, Options = object>(
   )
 }
 
-/** A command whose operation answers nothing: prints the arguments with what became of them. */
+/** A command whose operation returns nothing: prints the arguments with their outcome. */
 export function doneCommand<Id extends OperationId>(
   parent: Command,
   name: string,
@@ -119,7 +119,7 @@ export function doneCommand<Id extends OperationId>(
   )
 }
 
-/** Calls an operation whose input was made of its own parameters. */
+/** Calls an operation whose input was made from its own parameters. */
 async function call<Id extends OperationId>(
   { client, signal }: EngineContext<unknown>,
   operation: Id,
@@ -130,7 +130,7 @@ async function call<Id extends OperationId>(
   return (await method(input, { signal })) as Reply<Id>
 }
 
-/** Lists whose items are named by the beginnings of their ids, too. */
+/** Lists whose items can also be named by the beginnings of their ids. */
 const COMPLETED = /^\S+ \/(runs|events|webhook-\w+)\/\{id\}/
 
 async function pathOf<Id extends OperationId>(

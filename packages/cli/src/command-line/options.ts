@@ -19,13 +19,13 @@ export const examplesHelp = (examples: readonly string[]) =>
 export const attributesOption = (what: string) =>
   new Option('--attribute <key:value>', `${what}; may be given several times`).argParser(attributeTexts)
 
-/** Parses `key:value`, after those of the same option before it. */
+/** Parses `key:value`, and appends it to the earlier values of the same option. */
 export function attributeTexts(text: string, before: readonly string[] = []): string[] {
   if (!/^[\w.-]+:/.test(text)) throw new InvalidArgumentError('It must be key:value.')
   return [...before, text]
 }
 
-/** The attributes of `--attribute`; a value that is a JSON number or boolean is one. */
+/** The attributes of `--attribute`; a value that is a JSON number or boolean becomes one. */
 export function attributesOf(given: readonly string[] | undefined): Attributes | undefined {
   if (!given) return undefined
   const entries = given.map(text => {
@@ -43,7 +43,7 @@ export interface WaitOptions {
   timeout?: number
 }
 
-/** Longest timeout: more does not fit into a timer. */
+/** Longest timeout: a longer one does not fit into a timer. */
 const TIMEOUT_MS_MAX = 24 * 86_400_000
 
 export const timeoutOption = (what = 'with --wait, ') =>
@@ -72,7 +72,7 @@ export function time(text: string): string {
   return parsed
 }
 
-/** Parses values of `allowed`, separated by commas; those of an option that is given again come after its earlier ones. */
+/** Parses values of `allowed`, separated by commas; if the option is repeated, its values come after the earlier ones. */
 export function listOf<Value extends string>(allowed: readonly Value[]): (text: string, before?: Value[]) => Value[] {
   return (text, before) => {
     const values = namesOf(text, before)
@@ -82,7 +82,7 @@ export function listOf<Value extends string>(allowed: readonly Value[]): (text: 
   }
 }
 
-/** Parses texts separated by commas, after those of the same option before it. */
+/** Parses texts separated by commas, and appends them to the earlier ones of the same option. */
 export const namesOf = (text: string, before: readonly string[] = []): string[] => [
   ...before,
   ...text.split(',').map(name => name.trim()),

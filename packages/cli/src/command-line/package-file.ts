@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs'
 
-/** The file or folder at a path below the package's folder, from the sources as well as from the bundle. */
+/** The file or folder at a path below the package's folder, both from the sources and from the bundle. */
 export function packageFile(path: string): URL {
   let folder = new URL('.', import.meta.url)
   while (!existsSync(new URL('package.json', folder))) folder = new URL('..', folder)

@@ -1,4 +1,4 @@
-// The options of a command that the query parameters of an operation make, and the way of their values into its query.
+// The command options for the query parameters of an operation, and how their values get into its query.
 
 import { type Queries, type QueryParam, type QueryParams, queries } from '@perdure/protocol/queries'
 import { Option } from 'commander'
@@ -20,15 +20,15 @@ export type ParameterOf<Id> = Id extends keyof Queries ? Exclude<keyof Queries[I
 export interface OptionSettings<Name extends string> {
   /** The parameters that become options, in the order of the help. Default: all of the operation. */
   only?: readonly Name[]
-  /** Texts of the help that say more to a user than those of the API. */
+  /** Help texts that tell a user more than the API's. */
   texts?: { readonly [Key in Name]?: string }
   /** The rows that `--limit` counts. */
   rows?: string
-  /** The value of `--limit` when it is not given. Default: that of the API. */
+  /** The value of `--limit` if it is not given. Default: the API's. */
   limit?: number
 }
 
-/** Flags that do not follow from the name of the parameter. */
+/** Flags that do not follow from the parameter's name. */
 const FLAGS: Readonly<Record<string, string>> = {
   app: '--app <name>',
   workflow: '--workflow <name>',
@@ -63,7 +63,7 @@ export function parametersOf<Id extends string>(
   })
 }
 
-/** The query that the options of the command line make. Beginnings of ids are completed. */
+/** Makes the query from the options of the command line. Completes beginnings of ids. */
 export async function queryOf(
   context: EngineContext<object>,
   parameters: readonly Parameter[],
@@ -75,7 +75,7 @@ export async function queryOf(
   return Object.fromEntries(await Promise.all(values))
 }
 
-/** The value of an option on the command line; undefined when it is not there. */
+/** The value of an option on the command line; undefined if absent. */
 export const givenOf = ({ options }: EngineContext<object>, { option }: Parameter): unknown =>
   (options as Record<string, unknown>)[option.attributeName()]
 
@@ -92,7 +92,7 @@ async function sentOf(context: EngineContext<object>, parameter: Parameter): Pro
 
 const isId = (name: string, param: QueryParam) => name.endsWith('Id') || 'ofRun' in param
 
-/** The number of rows of the whole list: more than a page may have. */
+/** The number of rows of the whole list: more than a page can have. */
 function limitOf(param: QueryParam, { rows = 'rows', limit }: OptionSettings<string>): Option {
   const option = new Option('--limit <n>', `maximum number of ${rows}`).argParser(
     wholeNumber('a whole number from 1', 1),
@@ -131,7 +131,7 @@ function optionOf(name: string, param: QueryParam, text: string): Option {
   }
 }
 
-/** The first clause of the API's description, as the help writes it: without a capital, code marks and links. */
+/** The first clause of the API's description, in the style of the help: without a capital, code marks and links. */
 function textOf({ description }: QueryParam): string {
   const [clause = ''] = description.split(/; |\. | \(\[|, as `|: the `/, 1)
   const text = clause.charAt(0).toLowerCase() + clause.slice(1)

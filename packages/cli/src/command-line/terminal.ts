@@ -22,7 +22,7 @@ export function openTerminal() {
       new Promise<void>((resolve, reject) => {
         stdout.write(`${forTerminal(lines)}\n`, error => (error ? reject(error) : resolve()))
       }),
-    /** Writes text of a run to stdout as it is; a terminal gets escape sequences for what it would interpret. */
+    /** Writes text of a run to stdout unchanged; a terminal gets escape sequences for characters that it would interpret. */
     write: (text: string) =>
       new Promise<void>((resolve, reject) => {
         stdout.write(stdout.isTTY ? forTerminal(text) : text, error => (error ? reject(error) : resolve()))

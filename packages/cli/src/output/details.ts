@@ -6,7 +6,7 @@ import { plain, prettyJson } from './text.ts'
 export interface Details {
   /** Lines with an undefined value are left out. */
   lines: readonly (readonly [label: string, value: string | undefined])[]
-  /** Texts of several lines; those without a line are left out. */
+  /** Texts of several lines; a text without a line is left out. */
   text?: readonly (readonly [label: string, lines: readonly string[] | undefined])[]
   json?: readonly (readonly [label: string, value: unknown])[]
 }

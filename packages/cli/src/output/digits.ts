@@ -1,10 +1,10 @@
-// JSON whose numbers keep their digits. JavaScript rounds a number beyond 2^53, and would send and show another one. Such a number
-// becomes a marked text when JSON is read, and is written as the number that it was.
+// JSON whose numbers keep their digits. JavaScript rounds a number beyond 2^53, and would send and show a different one. When
+// JSON is read, such a number becomes a marked text, and it is written as the original number.
 
 /** A string, or a number of many digits. */
 const STRING_OR_LONG = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]{15,}/gs
 const MANY_DIGITS = /[\d.]{16}/
-/** No text of a person begins so. */
+/** No text of a person begins with this. */
 const MARK = '\u0000digits:'
 const MARKED = /"\\u0000digits:([^"]*)"/g
 
@@ -18,7 +18,7 @@ export function parseDigits(text: string): unknown {
   return JSON.parse(marked)
 }
 
-/** The JSON of a value, with the digits of the numbers that were parsed; undefined as of `JSON.stringify`. */
+/** The JSON of a value, with the original digits of parsed numbers; undefined where `JSON.stringify` returns it. */
 export function stringifyDigits(value: unknown, indent?: number): string {
   const text = JSON.stringify(value, undefined, indent)
   return text?.includes('"\\u0000digits:') ? text.replace(MARKED, '$1') : text

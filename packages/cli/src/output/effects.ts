@@ -1,8 +1,9 @@
-// Texts of what an event did: at each workflow, and in short. Called by the commands of events and steps, and the live tail.
+// Texts for the effects of an event: at each workflow, and in short. Called by the commands of events and steps, and the live
+// tail.
 
 import type { EventRecord, Triggered } from '@perdure/protocol'
 
-/** The run that the event started or went into, else why it started none. */
+/** The run that the event started or joined, else why it started none. */
 export function startText({ runId, liveRunId, ...flags }: Omit<Triggered, 'app' | 'workflow'>): string {
   const held = Object.keys(flags).filter(flag => flags[flag as keyof typeof flags])
   const why = held.join(', ') || 'not started'

@@ -12,7 +12,10 @@ export interface ShownError {
   cause?: ErrorCause | undefined
 }
 
-/** "no luck (step_failed in step "pay")": the error without its detail. The code of the thrown error goes before that of the run. */
+/**
+ * "no luck (step_failed in step "pay")": the error without its detail. The code of the thrown error takes precedence over the
+ * run's.
+ */
 export function errorHead({ message, code, stepName, fields }: ShownError): string {
   const own = fields?.code === undefined ? code : String(fields.code)
   const where = [own, stepName !== undefined && `in step "${stepName}"`].filter(Boolean).join(' ')

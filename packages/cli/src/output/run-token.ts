@@ -7,7 +7,7 @@ import { withAge } from './time.ts'
 export const TOKEN_TEXT =
   'create a token that reads the started run, valid for 1s to 24h; only if exactly one run starts'
 
-/** The lines for the token, if one was asked for. */
+/** The lines for the token, if one was requested. */
 export function tokenLines({ token, tokenExpiresAt }: Pick<SendEventReply, 'token' | 'tokenExpiresAt'>): string[] {
   return token === undefined || tokenExpiresAt === undefined ? [] : [token, `until ${withAge(tokenExpiresAt)}`]
 }

@@ -11,15 +11,15 @@ export interface Cell {
   colour?: Colour | undefined
 }
 
-/** The fields of a row that a table can show as they are. */
+/** The fields of a row that a table can show unchanged. */
 type Field<Row> = { [Name in keyof Row]-?: Row[Name] extends string | number | undefined ? Name : never }[keyof Row] &
   string
 
 interface ColumnStyle {
-  /** Shortened only when no other column can be, as for ids, which people copy. */
+  /** Shortened only if no other column can be; for ids, for example, which people copy. */
   whole?: true
   /**
-   * May be left out where the table is too wide: first columns without any value, then those of the lowest number. Columns
+   * May be left out if the table is too wide: first columns without any value, then the ones with the lowest number. Columns
    * without this stay.
    */
   leave?: number
@@ -37,10 +37,10 @@ interface FieldColumn<Row> extends ColumnStyle {
   title?: string
 }
 
-/** A field of the rows by its name, or with a title or a style of its own; or what a function writes of a row. */
+/** A field of the rows by its name, or with its own title or style; or the text that a function makes from a row. */
 export type Column<Row> = Field<Row> | FieldColumn<Row> | WrittenColumn<Row>
 
-/** The column in full. Times become distances from now, `...Ms` a duration, failures red; ids and statuses stay whole. */
+/** Completes the column. Times become distances from now, `...Ms` a duration, failures red; ids and statuses stay whole. */
 function written<Row>(column: Column<Row>): WrittenColumn<Row> {
   if (typeof column === 'object' && 'cell' in column) return column
   const { field, title, ...style } = typeof column === 'object' ? column : { field: column }
@@ -61,7 +61,7 @@ function cellOf(field: string, value: string | number | undefined): Cell | strin
   return field === 'at' || field.endsWith('At') ? relative(value) : value
 }
 
-/** The workflow, and whether the run is one of its failure handler, or a cleanup. */
+/** The workflow, and whether the run belongs to its failure handler or is a cleanup. */
 export function workflowCell({ workflow, kind }: { workflow: string; kind?: string }): string {
   if (kind === undefined) return workflow
   return `${workflow} (${kind === 'onFailure' ? 'on failure' : kind})`
@@ -81,7 +81,7 @@ interface TableStyle {
 
 const GAP = 2
 const WIDTH_MIN = 6
-/** Below this width, text says little: rather than make one narrower, a table leaves a column out. */
+/** Below this width, text says little: a table leaves out a column rather than make one narrower. */
 const WIDTH_USEFUL = 16
 
 /** The lines of the table, its header first. */
@@ -119,7 +119,7 @@ function drawn<Row>({ title, cell, whole, leave }: WrittenColumn<Row>, rows: rea
   return { title: { text: title, colour: 'bold' }, cells, width, isEmpty, whole: whole === true, leave }
 }
 
-/** The columns without those that have to go, so that each of the others has a useful width. */
+/** Returns the columns that can stay, so that each of them has a useful width. */
 function fitting(columns: Drawn[], width: number): Drawn[] {
   const useful = (column: Drawn) => (column.whole ? column.width : Math.min(column.width, WIDTH_USEFUL))
   const needed = columns.reduce((sum, column) => sum + useful(column) + GAP, -GAP)

@@ -5,7 +5,7 @@ import { stringifyDigits } from './digits.ts'
 // Control characters, and characters that change the direction of the following text.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern is meant to match them
 const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
-/** The only sequences that the command line writes itself: colours, and the ends of lines. */
+/** The only sequences that the command line itself writes: colours, and the ends of lines. */
 const OWN_OR_UNPRINTABLE = new RegExp(`\\u001b\\[\\d{1,2}m|\\n|${UNPRINTABLE.source}`, 'g')
 const NAMED: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
@@ -14,7 +14,7 @@ export function plain(text: string): string {
   return text.replace(UNPRINTABLE, escaped)
 }
 
-/** Lines as they are written to a terminal: everything but their colours and ends is made {@link plain}. */
+/** Prepares lines for a terminal: everything but their colours and ends is made {@link plain}. */
 export function forTerminal(lines: string): string {
   return lines.replace(OWN_OR_UNPRINTABLE, found => (found.length > 1 || found === '\n' ? found : escaped(found)))
 }
@@ -62,5 +62,5 @@ export function cut(text: string, width: number): string {
   return `${kept}…`
 }
 
-/** The text without API keys, which may be typed in place of ids. */
+/** The text without API keys, which someone may type in place of ids. */
 export const withoutKeys = (text: string) => text.replace(/pdk_[\w-]+/g, 'pdk_[REDACTED]')

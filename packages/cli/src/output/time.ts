@@ -16,7 +16,7 @@ export function relative(timestamp: string, now = Date.now()): string {
   return ms > 0 ? `${text} ago` : `in ${text}`
 }
 
-/** A time with its distance from now, for a record in full; undefined without a time. */
+/** A time with its distance from now, for a full record; undefined without a time. */
 export const withAge = (time: string | undefined) => time && `${time} (${relative(time)})`
 
 function largestUnit(ms: number): string {

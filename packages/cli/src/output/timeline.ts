@@ -50,7 +50,7 @@ export function runStatusLine(frame: RunStatusFrame | GapFrame, paint: Paint): s
   return join(head, step, attemptText(frame.attempt), error)
 }
 
-/** Says that frames may be missing. */
+/** A line that frames may be missing. */
 export function gapLine({ ts }: GapFrame, paint: Paint): string {
   return join(paint('dim', clockTime(ts)), 'gap: what other engines did until now may be missing')
 }
