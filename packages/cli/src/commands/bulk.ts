@@ -1,5 +1,5 @@
-// `perdure bulk`: lists the jobs that act on many runs, shows one with its results, and stops one. `perdure runs cancel` and
-// its like start them.
+// `perdure bulk`: lists the jobs that act on many runs, shows one with its results, and stops one. Commands such as `perdure runs
+// cancel` start them.
 
 import type { BulkDetail } from '@perdure/protocol'
 import type { Command } from 'commander'
@@ -64,7 +64,7 @@ interface GetOptions {
   limit: number
 }
 
-/** The job, with pages after the first until there are as many results as wanted. */
+/** Returns the job, with further pages until there are as many results as wanted. */
 async function withResults(
   { client, options, signal }: EngineContext<GetOptions>,
   first: BulkDetail,

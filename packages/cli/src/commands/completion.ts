@@ -1,5 +1,5 @@
 // `perdure completion`: prints a script with which a shell completes commands, options and their values. It is made from the
-// program, so that it has every command.
+// program, so it contains every command.
 
 import { type Command, Option } from 'commander'
 
@@ -24,7 +24,10 @@ Examples:
   echo 'source <(perdure completion zsh)' >> ~/.zshrc
   perdure completion fish > ~/.config/fish/completions/perdure.fish`
 
-/** Adds `perdure completion`. `whole` answers the program with every command; `flags` those of commands that it does not parse. */
+/**
+ * Adds `perdure completion`. `whole` returns the program with every command; `flags` returns the flags of commands that it does
+ * not parse.
+ */
 export function completionCommand(program: Command, whole: () => Promise<{ program: Command; flags: FlagsOf }>): void {
   program
     .command('completion')
@@ -45,7 +48,7 @@ type FlagsOf = ReadonlyMap<string, readonly string[]>
 function completionScript(shell: Shell, program: Command, flags: FlagsOf): string {
   const places = placesOf(program, [], flags)
   if (shell === 'fish') return fish(places)
-  // zsh understands functions that were written for bash.
+  // zsh understands functions written for bash.
   const before = shell === 'zsh' ? 'autoload -U +X bashcompinit && bashcompinit\n' : ''
   return before + bash(places)
 }

@@ -1,4 +1,4 @@
-// `perdure console`: opens the console in a browser, signed in with a code that counts once, within a minute.
+// `perdure console`: opens the console in a browser, signed in with a code that is valid once, within a minute.
 
 import { spawn } from 'node:child_process'
 import { type Command, Option } from 'commander'
@@ -42,7 +42,7 @@ const OPENERS: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> 
   linux: ['xdg-open'],
 }
 
-/** Opens the address in the browser of the user; false where there is no screen, or no program for it. */
+/** Opens the address in the user's browser; returns false if there is no screen, or no program for it. */
 function openBrowser(url: string): Promise<boolean> {
   const [program, ...args] = OPENERS[process.platform] ?? []
   const hasScreen = process.platform !== 'linux' || !!(process.env.DISPLAY || process.env.WAYLAND_DISPLAY)

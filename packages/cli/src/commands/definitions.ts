@@ -1,4 +1,4 @@
-// `perdure workflows definitions`: lists the definitions that a workflow has and had.
+// `perdure workflows definitions`: lists the present and past definitions of a workflow.
 
 import type { PastDefinition } from '@perdure/protocol'
 import type { Command } from 'commander'
@@ -6,7 +6,7 @@ import { list } from '../command-line/commands.ts'
 import { operationCommand } from '../command-line/operation.ts'
 import type { Column } from '../output/table.ts'
 
-/** A definition, with the names of what it changed in the one before. */
+/** A definition, with the names of the parts that it changed. */
 interface Row extends PastDefinition {
   changed: string[]
 }

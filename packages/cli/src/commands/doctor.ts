@@ -31,7 +31,7 @@ Examples:
     )
     const paint = painter(wantsColour(process.stdout, process.env))
     let errors = 0
-    // Variables and flags win, as for the other commands.
+    // Variables and flags take precedence, as in the other commands.
     const store = storeOfDev()
     const env =
       store === undefined || process.env.ENGINE_STORE_FILE ? process.env : { ENGINE_STORE: store, ...process.env }

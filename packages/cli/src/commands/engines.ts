@@ -45,7 +45,7 @@ function share({ lanes }: Engine, of: Engine['lanes'][number]['lane']): string |
   return found && `${found.inFlight} of ${found.max}`
 }
 
-/** That of the latest lane. */
+/** The lag of the latest lane. */
 function lagOf({ lanes }: Engine): string | undefined {
   const known = lanes.flatMap(({ lagMs }) => (lagMs === undefined ? [] : [lagMs]))
   return known.length === 0 ? undefined : `${Math.max(...known)} ms`

@@ -150,7 +150,7 @@ async function sent(context: EngineContext<SendOptions>, reply: SendEventReply):
   return EXIT.refused
 }
 
-/** The effect of the event, a line for each workflow it triggered. */
+/** The effect of the event, a line for each workflow that it triggered. */
 function outcome(reply: SendEventReply): string[] {
   const { eventId, at, woke = 0, triggered = [], suspended } = reply
   if (eventId === undefined || isRepeat(reply)) return [repeatText(reply)]
@@ -164,7 +164,7 @@ function outcome(reply: SendEventReply): string[] {
   return [[eventId, ...notes].join('  '), ...lines, ...tokenLines(reply)]
 }
 
-/** Whether the dedupe id was used before. The reply to an event whose idempotency key was used before has more. */
+/** Whether the dedupe id was used before. The reply to an event whose idempotency key was used before has other members too. */
 const isRepeat = ({ deduped, triggered }: SendEventReply) => deduped === true && triggered === undefined
 
 function repeatText({ eventId, runId }: SendEventReply): string {

@@ -1,5 +1,5 @@
-// `perdure limits`: what holds runs back, and which runs hold it. `perdure workflows limits` and `reset-limits`: limits in place of the
-// registered ones.
+// `perdure limits`: the limits that hold runs back, and the runs that hold them. `perdure workflows limits` and `reset-limits`:
+// limits that replace the registered ones.
 
 import type { LimitStatus, WorkflowDefinition, WorkflowLimits } from '@perdure/protocol'
 import type { Command } from 'commander'
@@ -98,7 +98,7 @@ export function limitCommands(workflows: Command): void {
   })
 }
 
-/** The limits that were set, as the command takes them. */
+/** The limits that were set, in the form that the command takes. */
 export function limitsText(limits: NonNullable<WorkflowDefinition['limits']>): string[] {
   return Object.entries(limits).map(([name, limit]) => `${name}=${limit}`)
 }
@@ -108,7 +108,7 @@ function shown({ name, limits = {} }: WorkflowDefinition): string[] {
   return set.length === 0 ? [`${name} has its registered limits`] : [`${name} ${set.join(' ')}`]
 }
 
-/** The name and the limit of `concurrency=2`; `none` is the registered limit. */
+/** The name and the limit in `concurrency=2`; `none` means the registered limit. */
 function limitOf(text: string): [name: string, limit: number | null] {
   const [, name, value] = /^(concurrency|throttle)=(\d+|none)$/.exec(text) ?? []
   if (name === undefined)

@@ -1,4 +1,4 @@
-// `perdure schedules`: list the schedules of workflows and of the API, make, change, pause and fire them.
+// `perdure schedules`: lists the schedules of workflows and of the API; creates, changes, pauses and fires them.
 
 import { CATCH_UPS, type Duration, type ScheduleEntry } from '@perdure/protocol'
 import { type Command, Option } from 'commander'

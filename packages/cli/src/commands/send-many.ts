@@ -9,7 +9,7 @@ import { textOption } from '../command-line/options.ts'
 import { parseDigits, stringifyDigits } from '../output/digits.ts'
 import { jsonLine, plain } from '../output/text.ts'
 
-/** Bytes of the events of one request: less than the engine's bound, with room for what lies between them. */
+/** Bytes of the events in one request: less than the engine's bound, with room for the text between them. */
 const REQUEST_BYTES_MAX = 7 * 1024 * 1024
 
 /** Adds `send-many` to `perdure events`. */
@@ -27,7 +27,7 @@ export function sendManyCommand(events: Command): void {
   )
 }
 
-/** Writes a line for each event that was refused; with `--json` a line for each event. Exits with 1 if one was refused. */
+/** Writes a line for each refused event; with `--json` a line for every event. Exits with 1 if one was refused. */
 async function sendMany(context: EngineContext<object>, given = ''): Promise<number> {
   const { client, terminal, json } = context
   const events = eventsOf(await textOption('events', given, terminal))

@@ -62,7 +62,7 @@ async function bodyOf({ options, terminal }: EngineContext<StartOptions>) {
   return { runId, key, ifRunning, dryRun, attributes: attributesOf(attribute), ...given }
 }
 
-/** Throws with all faults of an input that the schema of the workflow refuses, as the engine would, before anything is sent. */
+/** Throws, with all faults, for an input that the workflow's schema refuses, as the engine would, before anything is sent. */
 async function checkInput(
   { client, signal }: EngineContext<StartOptions>,
   { app, name }: { app: string; name: string },
@@ -85,7 +85,7 @@ async function started(context: EngineContext<StartOptions>, run: StartedRun): P
     ])
     return wait ? waitForRuns(context, [run.id]) : undefined
   }
-  // A dry run has a reply of its own.
+  // A dry run has its own reply.
   const { outcome, paused, run: earlier, liveRunId } = run as unknown as StartPreview
   const what = {
     run: 'a run would start',

@@ -66,7 +66,7 @@ const TALLY_COLUMNS = [
   { field: 'queueP95Ms', leave: 2 },
 ] as const
 
-/** Runs that follow others, and how many of them failed; nothing without one. */
+/** The follow-on runs, and how many of them failed; nothing if there are none. */
 function followOnCell({ succeeded, failed, cancelled, inFlight }: WorkflowStats['onFailure']) {
   const runs = succeeded + failed + cancelled + inFlight
   if (runs === 0) return undefined
@@ -96,7 +96,7 @@ interface Facet {
 
 const FACET_COLUMNS: Column<Facet>[] = [{ field: 'facet', title: 'BY' }, { field: 'value', whole: true }, 'runs']
 
-/** Every status, and whatever else has runs. */
+/** Every status, and every other value that has runs. */
 function rowsOf({ status, app, workflow, waitingFor, kind }: RunFacets): Facet[] {
   const present = (facet: 'waitingFor' | 'kind', counts: Record<string, number>): Facet[] =>
     Object.entries(counts).flatMap(([value, runs]) => (runs === 0 ? [] : [{ facet, value, runs }]))

@@ -102,7 +102,7 @@ export type Move = Static<typeof MoveSchema>
 export type Transport = 'http' | 'connect'
 export type Case = Static<typeof CaseSchema> & { group: Group }
 
-/** The cases of a transport, in the order in which they are played. Throws if a file does not fit the schema. */
+/** The cases for a transport, in the order in which they are played. Throws if a file does not match the schema. */
 export function casesOf(transport: Transport): Case[] {
   return GROUPS.map(fileOf)
     .filter(({ transports }) => transports?.includes(transport) ?? true)

@@ -46,12 +46,12 @@ export class ConnectRunner implements RunnerUnderTest {
   readonly options: ConnectRunnerOptions
   readonly #server = createServer((_, response) => response.writeHead(426).end())
   readonly #sockets: WebSocketServer
-  /** `registered`, `closed`, `either` of both with its name, and the ids of invokes with their answers. */
+  /** `registered`, `closed`, `either` for both with its name, and the ids of invokes with their answers. */
   readonly #events = new EventEmitter()
   #current: Dialled | undefined
   #frames = 0
   #waitMs = FIRST_WAIT_MS
-  /** Answers upgrades with a signature of this key. */
+  /** Answers upgrades with a signature by this key. */
   #proofKey: string | undefined
 
   constructor(options: ConnectRunnerOptions) {
@@ -69,7 +69,7 @@ export class ConnectRunner implements RunnerUnderTest {
     this.#sockets.on('connection', socket => this.#take(socket))
   }
 
-  /** Listens; answers the address that runners dial. Rejects with a RefusedError if it cannot. */
+  /** Listens, and returns the address that runners dial. Rejects with a RefusedError if it cannot. */
   async listen(): Promise<string> {
     const { host, port } = this.options
     this.#server.listen(port, host)
@@ -79,7 +79,7 @@ export class ConnectRunner implements RunnerUnderTest {
     return `http://${host}:${(this.#server.address() as AddressInfo).port}`
   }
 
-  /** The runner once it has registered. Throws a Fault if it does not in time. */
+  /** Returns the runner once it has registered. Throws a Fault if it does not register in time. */
   async registered(): Promise<Dialled> {
     const waitMs = this.#waitMs
     this.#waitMs = RECONNECT_TIMEOUTS * this.options.timeoutMs
@@ -88,7 +88,7 @@ export class ConnectRunner implements RunnerUnderTest {
     return this.#current
   }
 
-  /** Proves to be an engine with another key to the runner that dials next. Throws a Fault if it does not leave. */
+  /** Proves to be an engine with another key to the next runner that dials. Throws a Fault if that runner does not leave. */
   async proveWithOtherKey(): Promise<void> {
     this.#proofKey = OTHER_KEY
     const event = await this.#next('either', FIRST_WAIT_MS)
@@ -166,7 +166,7 @@ export class ConnectRunner implements RunnerUnderTest {
     })
   }
 
-  /** The value of the next event; undefined if it does not come in time. Rejects when the suite is aborted. */
+  /** Returns the value of the next event; undefined if it does not arrive in time. Rejects when the suite is aborted. */
   async #next(event: string, withinMs: number): Promise<unknown> {
     const { signal } = this.options
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(withinMs)])

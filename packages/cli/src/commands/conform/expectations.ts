@@ -1,12 +1,12 @@
-// The matching language of the cases (docs/conformance.md#what-is-expected). Each function throws a Fault that says in one line what
-// was expected and what came. Called by play.ts.
+// The matching language of the cases (docs/conformance.md#what-is-expected). Each function throws a Fault that says in one line
+// what was expected and what arrived. Called by play.ts.
 
 import { isDeepStrictEqual } from 'node:util'
 import { cutText, hashStepId } from '@perdure/protocol'
 import type { Expected, ExpectedAnswer, ExpectedStep } from './cases.ts'
 import { type Answer, Fault, member } from './runner.ts'
 
-/** The answer of a pass and all that came before it. */
+/** The answer of a pass, and everything that came before it. */
 export interface Outcome {
   answer: Answer
   reports: readonly unknown[]
@@ -14,7 +14,7 @@ export interface Outcome {
   answers: readonly Answer[]
 }
 
-/** One alternative suffices. If none is met, the message has the faults of those with the status of the answer. */
+/** One alternative is enough. If none is met, the message has the faults of the alternatives with the status of the answer. */
 export function meets(outcome: Outcome, expected: Expected): void {
   const alternatives = 'oneOf' in expected ? expected.oneOf : [expected]
   const near = alternatives.filter(({ status }) => hasStatus(outcome.answer, status))
@@ -58,7 +58,7 @@ function meetsReports(got: readonly unknown[], { reports, moreReports = false }:
     throw new Fault(`expected no report after ${text(got[reports.length - 1])}, got ${text(got[reports.length])}`)
 }
 
-/** An opcode for each of these steps, in any order, and for no other. */
+/** Checks that there is an opcode for each of these steps, in any order, and for no other. */
 function reportsSteps(answer: Answer, steps: readonly ExpectedStep[]): void {
   const opcodes = opcodesOf(answer, steps)
   for (const { op, step, ...fields } of steps) {
@@ -75,7 +75,7 @@ function reportsSteps(answer: Answer, steps: readonly ExpectedStep[]): void {
 }
 
 function opcodesOf(answer: Answer, steps: readonly ExpectedStep[]): Record<string, unknown>[] {
-  // A 200 needs no list of steps.
+  // A 200 does not need a list of steps.
   const opcodes = member(answer.body, 'opcodes') ?? (answer.status === 200 ? [] : undefined)
   if (!Array.isArray(opcodes))
     throw new Fault(`expected the list "opcodes" with ${stepNames(steps)}, got ${told(answer)}`)
@@ -92,7 +92,7 @@ function missing(step: string, name: string, opcodes: readonly Record<string, un
   return `expected step "${step}" in the 206, got ${names(opcodes.map(nameOf))}`
 }
 
-/** An object whose only member begins with `$` is an operator. Anything else is equal, or does not match. */
+/** An object whose only member begins with `$` is an operator. Any other matcher must be equal to the value. */
 export function matches(what: string, got: unknown, matcher: unknown, options: Record<string, unknown> = {}): void {
   const [[operator, operand] = [], ...others] = Object.entries(matcher ?? {})
   const isOperator = typeof matcher === 'object' && others.length === 0 && operator?.startsWith('$')

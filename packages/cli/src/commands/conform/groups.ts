@@ -1,6 +1,6 @@
-// The groups of cases, apart from the schema of the cases, which takes long to load. Called by index.ts and cases.ts.
+// The groups of cases, separate from the schema of the cases, which takes long to load. Called by index.ts and cases.ts.
 
-/** Each has a file of its name. They are played in this order. */
+/** Each has a file with its name. They are played in this order. */
 export const GROUPS = [
   'sequences',
   'parallel',

@@ -16,7 +16,7 @@ import { type Answer, Fault, invokeOf, type PassRequest, parsed, type RunnerUnde
 interface HttpRunnerOptions {
   url: string
   app: string
-  /** The id that the runner registers with, which signatures may be for. */
+  /** The id with which the runner registers; signatures may be for it. */
   runner?: string | undefined
   /** Signs every invoke; absent: invokes are not signed. */
   signingKey?: string | undefined

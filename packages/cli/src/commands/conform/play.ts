@@ -1,4 +1,4 @@
-// Plays a case: carries out its moves one after the other, or all at once, and compares what comes. Called by suite.ts.
+// Plays a case: carries out its moves one after the other, or all at once, and compares the results. Called by suite.ts.
 
 import type { Case, Move, Pass } from './cases.ts'
 import type { ConnectRunner } from './connect-runner.ts'
@@ -38,7 +38,7 @@ async function act(move: Extract<Move, { do: string }>, runner: ConnectRunner): 
   for (const [name, matcher] of Object.entries(move.expect ?? {})) matches(name, frames[name], matcher, { app })
 }
 
-/** Sends one pass of the case; a case that is about reports says how they are answered. */
+/** Sends one pass of the case; a case about reports determines how they are answered. */
 export async function outcomeOf(
   { workflow = '', feature }: Pick<Case, 'workflow' | 'feature'>,
   { receipts, ...pass }: Pass,

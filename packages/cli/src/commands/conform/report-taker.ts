@@ -1,4 +1,5 @@
-// The engine's side of reports over HTTP: takes those of one pass on this machine, and answers as the case says. Called by play.ts.
+// The engine's side of reports over HTTP: takes the reports of one pass on this machine, and answers as the case says. Called by
+// play.ts.
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -13,8 +14,8 @@ import { type Answer, Fault, member, type PassRequest, parsed, type RunnerUnderT
 const TOKEN = 'conform'
 
 /**
- * Sends a pass whose steps may be reported. The n-th report gets the n-th receipt, further ones the last. Resolves with the
- * answer, and with the reports that came before it.
+ * Sends a pass whose steps may be reported. The n-th report gets the n-th receipt, further reports get the last. Resolves with
+ * the answer, and with the reports that came before it.
  */
 export async function passWithReports(
   runner: RunnerUnderTest,
@@ -22,7 +23,7 @@ export async function passWithReports(
   receipts: readonly Receipt[],
 ): Promise<{ answer: Answer; reports: unknown[] }> {
   const reports: unknown[] = []
-  /** The report whose receipt is held back, and the first under another seq that came meanwhile. */
+  /** The report whose receipt is held back, and the first one with another seq that arrived meanwhile. */
   let held: unknown
   let early: unknown
   const server = createServer((request, response) => void answerReport(request, response))
@@ -49,7 +50,7 @@ export async function passWithReports(
   try {
     const answer = await runner.pass({ ...request, ctx: { ...request.ctx, ...ctx } })
     if (early) throw new Fault(`expected no report before the receipt of the first one, got ${JSON.stringify(early)}`)
-    // A runner may give up waiting for the receipt. The steps of that report belong into its answer then.
+    // A runner may give up waiting for the receipt. The steps of that report then belong in its answer.
     if (held) same('the steps of the answer before the receipt', stepsOf(answer.body), stepsOf(held))
     return { answer, reports: [...reports] }
   } finally {
@@ -58,7 +59,7 @@ export async function passWithReports(
   }
 }
 
-/** A receipt says of each step that it succeeded as reported, unless the case has one of its own. */
+/** A receipt says of each step that it succeeded as reported, unless the case defines its own. */
 function replyOf(receipt: Receipt | undefined, report: unknown): { status: number; body: object } {
   if (typeof receipt === 'object' && 'status' in receipt) return receipt
   const stop = receipt === 'stop' ? { stop: true } : {}

@@ -1,4 +1,4 @@
-// The runner under test as the suite sees it: a way to send it one invoke, and what it answers. http-runner.ts and
+// The runner under test as the suite sees it: a way to send it one invoke, and to get its answer. http-runner.ts and
 // connect-runner.ts implement it.
 
 import { hashStepId } from '@perdure/protocol'
@@ -20,12 +20,12 @@ export interface RunnerUnderTest {
   pass(request: PassRequest): Promise<Answer>
 }
 
-/** A rule of the protocol that the runner broke. The message says what was expected and what came. */
+/** A rule of the protocol that the runner broke. The message says what was expected and what arrived. */
 export class Fault extends Error {}
 
 let runs = 0
 
-/** The invoke that an engine would send. Each is of a run of its own, unless the pass names one. */
+/** The invoke that an engine would send. Each belongs to its own run, unless the pass names one. */
 export function invokeOf(app: string, pass: PassRequest): object {
   const { workflow, memo = {}, attempt = 1, stepAttempts, ctx, event, request } = pass
   runs++
@@ -47,7 +47,7 @@ export function invokeOf(app: string, pass: PassRequest): object {
   }
 }
 
-/** Cases name steps as people do, with `:1` for the second use of a name. */
+/** Cases name steps the way people do, with `:1` for the second use of a name. */
 function byId<Value>(byName: Record<string, Value>): Record<string, Value> {
   return Object.fromEntries(Object.entries(byName).map(([name, value]) => [hashStepId(name), value]))
 }

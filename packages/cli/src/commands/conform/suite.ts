@@ -19,7 +19,7 @@ export interface SuiteOptions {
   /** Where the runner is called, or for `ws:` where the suite listens for it. */
   url: URL
   app: string
-  /** The id that the runner registers with. */
+  /** The id with which the runner registers. */
   runner?: string | undefined
   signingKey?: string | undefined
   timeoutMs: number
@@ -32,7 +32,7 @@ export interface SuiteOptions {
 
 type Need = NonNullable<Case['needs']>
 
-/** The cases that need the same are skipped together, under this name. */
+/** Cases with the same need are skipped together, under this name. */
 const SKIPPED_AS: Record<Need, string> = {
   'signing-key': 'checks signatures',
   runner: 'checks whom a signature is for',
@@ -66,7 +66,7 @@ async function* overConnect(options: SuiteOptions): AsyncGenerator<Verdict> {
   const cases = casesOf('connect').filter(({ group }) => options.includes(group))
   onListening(await runner.listen())
   try {
-    // The proof is a matter of the first dial.
+    // The proof belongs to the first dial.
     for (const one of cases.filter(({ needs }) => needs === 'proof'))
       if (signingKey !== undefined) yield await verdictOf(one, runner, runner)
       else yield { group: one.group, check: SKIPPED_AS.proof, verdict: 'skipped', message: NO_KEY }

@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import { parseFlags, UsageError } from '../../command-line/flags.ts'
 
 export interface DevArguments {
-  /** Absolute path of the file that starts the runner, when there is one. */
+  /** Absolute path of the file that starts the runner, if there is one. */
   entry?: string
   flags: Record<string, string>
   /** Without lines about runs. */

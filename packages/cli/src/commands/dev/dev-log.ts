@@ -1,4 +1,4 @@
-// The output of `perdure dev`: lines of the engine, of the runner, and its own, each with a prefix.
+// The output of `perdure dev`: lines of the engine, of the runner, and of the command itself, each with a prefix.
 
 import type { Colour, Paint } from '../../output/colour.ts'
 import { plain } from '../../output/text.ts'

@@ -11,7 +11,7 @@ import { RUNNER_SETTINGS } from '@perdure/protocol'
 interface DevRunnerOptions {
   /** Absolute path of the file that starts the runner. */
   entry: string
-  /** Reads variables that apply where the environment of this process has none. Called before each start. */
+  /** Reads variables that apply if this process's environment does not set them. Called before each start. */
   dotenv(): Record<string, string>
   /** Variables in addition to the environment of this process. */
   env: Record<string, string>
@@ -44,7 +44,7 @@ export class DevRunner {
     process.once('exit', () => this.#signal('SIGKILL'))
   }
 
-  /** Starts the runner after the running one has ended. Calls during that time count as one. */
+  /** Starts the runner after the running one has ended. Repeated calls in the meantime count as one. */
   restart(): void {
     this.#wanted = true
     if (this.#restarting) return
@@ -54,7 +54,7 @@ export class DevRunner {
     })
   }
 
-  /** Stops the runner and starts no other. */
+  /** Stops the runner and starts no other one. */
   async end(): Promise<void> {
     this.#over = true
     await this.#stop(END_MS_MAX)
@@ -77,7 +77,7 @@ export class DevRunner {
     const child = spawn(process.execPath, [...loaders(entry), entry], {
       env: this.#environment(),
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      // In a process group of its own, the runner gets no interrupt of the terminal: this process ends the runner.
+      // The runner is in its own process group, so the terminal's interrupt does not reach it: this process ends the runner.
       detached: process.platform !== 'win32',
     })
     this.#child = child
@@ -114,7 +114,7 @@ export class DevRunner {
     try {
       process.kill(process.platform === 'win32' ? pid : -pid, signal)
     } catch {
-      // The runner has ended already.
+      // The runner has already ended.
     }
   }
 
@@ -127,7 +127,7 @@ export class DevRunner {
   }
 }
 
-/** Modules that Node loads first: tsx for TypeScript (the project's or else ours), and exit-with-parent. */
+/** Modules that Node loads first: tsx for TypeScript (the project's own, else ours), and exit-with-parent. */
 function loaders(entry: string): string[] {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
   const exitWithParent = ['--import', new URL(`./exit-with-parent.${extension}`, import.meta.url).href]

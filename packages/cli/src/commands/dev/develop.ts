@@ -1,5 +1,4 @@
-// Runs `perdure dev`: starts the engine, then the runner and the watch on its code, and stops them in the opposite
-// order.
+// Runs `perdure dev`: starts the engine, then the runner and the watch on its code, and stops them in reverse order.
 
 import { relative } from 'node:path'
 import { createClient, DEFAULT_URL } from '@perdure/client'
@@ -20,7 +19,7 @@ interface DevOptions extends DevArguments {
 }
 
 /**
- * Settings that differ from `serve`: a store of its own, a short drain, so that stopping is quick, and webhooks to this machine,
+ * Settings that differ from `serve`: a separate store, a short drain, so that stopping is quick, and webhooks to this machine,
  * where the services of a project under development listen.
  */
 const DEV_SETTINGS = {
@@ -88,7 +87,7 @@ function run({ entry, flags, env, log, url }: RunOptions): () => Promise<void> {
   }
 }
 
-/** The record for the other commands in this folder. The address of a database may have a password, so it is left out. */
+/** The record for the other commands in this folder. A database's address may contain a password, so it is left out. */
 function recordOf(url: string, { flags, env }: DevOptions): Parameters<typeof recordDev>[0] {
   const isOfFile = flags['store-file'] !== undefined || env.ENGINE_STORE_FILE !== undefined
   const store = flags.store ?? (isOfFile ? undefined : env.ENGINE_STORE || DEV_STORE)

@@ -13,16 +13,16 @@ interface ReporterOptions {
   write(line: string): void
   paint: Paint
   signal: AbortSignal
-  /** How long a run may stand still before its line says why. */
+  /** How long a run may stand still before its line explains why. */
   stillMs?: number
 }
 
 const STILL_MS = 5_000
-/** Runs that are remembered: beyond it, those that have stood still for the longest are forgotten. */
+/** Most runs that are remembered: beyond this, the ones that stood still for the longest are forgotten. */
 const RUNS_MAX = 1_000
-/** Timelines that are read at once. The runs beyond it have only their lines of start and end. */
+/** Most timelines that are read at once. Further runs have only their lines of start and end. */
 const TIMELINES_MAX = 50
-/** Unfinished runs that are watched when the stream opens, of each status. */
+/** Unfinished runs of each status that are watched when the stream opens. */
 const UNFINISHED_MAX = 20
 const STACK_LINES_MAX = 12
 const isEnd = (status: string) => (TERMINAL_STATUSES as readonly string[]).includes(status)
@@ -34,7 +34,7 @@ interface LiveRun {
   status: RunStatusFrame['status']
   /** Seq of the last frame that was reported. */
   seq: number
-  /** Ends the reading of its timeline, while that is read. */
+  /** Ends the reading of its timeline, while it is being read. */
   stopReading?: AbortController | undefined
   /** It moved while the reading of its timeline was ending. */
   readAgain?: boolean
@@ -46,10 +46,10 @@ interface LiveRun {
 export class RunReporter {
   readonly #options: ReporterOptions
   readonly #runs = new Map<string, LiveRun>()
-  /** Runs that have been reported to the end: the stream of all runs may be later than their timeline. */
+  /** Runs that have been reported to the end: the stream of all runs may lag behind their timelines. */
   readonly #over = new Set<string>()
   #timelines = 0
-  /** When the stream of all runs was opened first. */
+  /** When the stream of all runs was first opened. */
   #openedAt: number | undefined
 
   constructor(options: ReporterOptions) {
@@ -60,7 +60,7 @@ export class RunReporter {
   async report(): Promise<void> {
     const { client, signal, write } = this.#options
     try {
-      // The stream first: a run that starts and ends while the earlier ones are read is in its frames.
+      // The stream first: it has the frames of a run that starts and ends while the earlier runs are read.
       const onOpen = () => void this.#watchUnfinished().catch(() => {})
       for await (const frame of client.streamRuns({}, { signal, onOpen }))
         if (frame.kind === 'gap') onOpen()
@@ -77,7 +77,7 @@ export class RunReporter {
 
   /**
    * Watches runs that are under way when the stream opens: one of them may stand still because its code is gone. A run that began
-   * since is reported as started, because its frames come when it is known already.
+   * since then is reported as started, because its frames arrive when it is already known.
    */
   async #watchUnfinished(): Promise<void> {
     const { client, signal } = this.#options
@@ -102,7 +102,7 @@ export class RunReporter {
     const isOver = isEnd(frame.status)
     const run = known ?? this.#add({ id: frame.runId, workflow: frame.workflow ?? '', status: frame.status, seq: 0 })
     run.status = frame.status
-    // Frames of an earlier start of the engine are not reported again.
+    // Frames from an earlier start of the engine are not reported again.
     if (run.seq === 0) run.seq = frame.seq - 1
     if (!known && !isOver) this.#writeLine(run, 'started')
     if (run.stopReading?.signal.aborted) run.readAgain = true
@@ -131,7 +131,7 @@ export class RunReporter {
     if (this.#timelines < TIMELINES_MAX) void this.#readTimeline(run)
   }
 
-  /** Reports the frames of the run's timeline after the last that was reported, until the run ends or stands still. */
+  /** Reports the frames of the run's timeline after the last reported one, until the run ends or stands still. */
   async #readTimeline(run: LiveRun): Promise<void> {
     const { client, signal } = this.#options
     const stop = new AbortController()
@@ -147,7 +147,7 @@ export class RunReporter {
         this.#watchStillness(run)
       }
     } catch {
-      // Stopped, or refused: the stream of all runs goes on.
+      // Stopped, or refused: the stream of all runs continues.
     }
     this.#timelines -= 1
     run.stopReading = undefined
@@ -194,7 +194,7 @@ export class RunReporter {
     this.#writeLine(run, `${paint(colourOf(status), status)}${took}${why}`, isTold ? [] : stackLines(ended.error ?? {}))
   }
 
-  /** Says why the run stands still, once, when nothing more is heard of it. */
+  /** Reports once why the run stands still, if there is no further news of it. */
   #watchStillness(run: LiveRun): void {
     const { stillMs = STILL_MS } = this.#options
     clearTimeout(run.still)
@@ -203,7 +203,7 @@ export class RunReporter {
 
   async #sayWhy(run: LiveRun, stillMs: number): Promise<void> {
     const { client, signal, paint } = this.#options
-    // A run that waits may do so for long. Its timeline is read again, from here, when it moves.
+    // A run may wait for long. When it moves, its timeline is read again from here.
     if (run.status !== 'running') run.stopReading?.abort()
     const why = await client.explainRun({ id: run.id }, { signal }).catch(() => undefined)
     if (!why || isEnd(why.status) || !this.#runs.has(run.id)) return

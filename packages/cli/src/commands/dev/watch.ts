@@ -53,7 +53,7 @@ class SourceWatcher {
         else if (isNew && isSource(entry.name)) this.#change(join(directory, entry.name))
       }
     } catch (error) {
-      // The directory may be gone already, which is fine; or the system allows no more watches.
+      // The directory may already be gone, which is fine; or the system allows no more watches.
       const { code, message } = error as NodeJS.ErrnoException
       if (code !== 'ENOENT' && code !== 'ENOTDIR') this.#trouble(`${directory} is not watched: ${message}`)
     }

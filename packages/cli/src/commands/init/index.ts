@@ -1,4 +1,4 @@
-// `perdure init`: writes a project of a workflow, its test and a worker. `npm create perdure` runs it.
+// `perdure init`: writes a project with a workflow, its test and a worker. `npm create perdure` runs it.
 
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
@@ -11,7 +11,7 @@ import { projectFiles } from './template.ts'
 const NAME_CHARS_MAX = 214
 const NAME = /^[a-z0-9][a-z0-9._-]*$/
 
-/** Files that may be in the folder already: those of an empty repository. */
+/** Files that may already be in the folder: the files of an empty repository. */
 const ALLOWED = new Set(['.git', '.gitattributes', '.github', 'LICENSE', 'README.md'])
 
 /** Adds `perdure init` to the program. */
@@ -27,7 +27,7 @@ export function initCommand(program: Command, version: string): void {
     })
 }
 
-/** Writes the project; returns the lines to print. Throws UsageError, and writes nothing, when a file is in the way. */
+/** Writes the project and returns the lines to print. Throws UsageError, and writes nothing, if a file is in the way. */
 function init(home: string, version: string): string[] {
   const name = basename(home).toLowerCase()
   if (!NAME.test(name) || name.length > NAME_CHARS_MAX) {

@@ -1,4 +1,4 @@
-// The files of a new project: those of `template`, with the project's name and this version filled in.
+// The files of a new project: the files of `template`, with the project's name and this version filled in.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

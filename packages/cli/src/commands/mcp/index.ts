@@ -20,7 +20,7 @@ const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion'
 const INTERNAL = -32_603
 /** The code for a line that is not JSON. */
 const PARSE = -32_700
-/** Longer than the engine takes for any tool. */
+/** Longer than the engine needs for any tool. */
 const TIMEOUT_MS = 90_000
 
 /** Adds `perdure mcp` to the program. */
@@ -72,7 +72,7 @@ async function* answers(line: string, options: McpOptions, signal: AbortSignal):
   }
 }
 
-/** The data of each event of a stream. The engine writes it on one line. */
+/** The data of each event of a stream. The engine writes it on a single line. */
 async function* dataOf({ body }: Response): AsyncGenerator<string> {
   let left = ''
   for await (const text of (body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream())) {
@@ -95,7 +95,7 @@ const post = (body: string, message: Message, options: McpOptions, signal: Abort
     signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
   })
 
-/** Since 2026-07-28 headers repeat what the body says. */
+/** Since 2026-07-28 headers repeat parts of the body. */
 function mirrorsOf({ method, params }: Message): Record<string, string> {
   const version = params?._meta?.[VERSION_KEY]
   if (typeof version !== 'string' || typeof method !== 'string') return {}
@@ -118,7 +118,7 @@ function parsed(line: string): Message | undefined {
 
 const isReply = (text: string): boolean => text.startsWith('{"jsonrpc":')
 
-/** The sentence of an error body. */
+/** The sentence in an error body. */
 function refusalOf(text: string, status: number): string {
   try {
     return (JSON.parse(text) as { error: { message: string } }).error.message

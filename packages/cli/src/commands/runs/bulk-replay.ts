@@ -1,9 +1,9 @@
-// `perdure runs bulk-replay`: replays the failed runs that match a filter, or those of another status. The engine's call
-// takes any finished run unless it is given a status; here that has to be said, because it does completed work again.
+// `perdure runs bulk-replay`: replays the failed runs that match a filter, or runs of another status. The engine's call takes any
+// finished run unless it is given a status; here the user has to request that, because it repeats completed work.
 //
-// One call of the engine replays the newest matches up to a limit. Another call would replay the same runs again, and
-// their forks too, because a fork is newer than its source and matches as well. Therefore `--all` does not repeat the
-// call: it lists the matches page by page towards older runs, where no fork can appear, and replays each by its id.
+// One call of the engine replays the newest matches up to a limit. Another call would replay the same runs again, and their forks
+// too, because a fork is newer than its source and matches as well. Therefore `--all` does not repeat the call: it lists the
+// matches page by page towards older runs, where no fork can appear, and replays each by its id.
 
 import { ApiError, type Client } from '@perdure/client'
 import {
@@ -35,10 +35,10 @@ const CALL_TIMEOUT_MS = 300_000
 const PAGE = 200
 const IN_FLIGHT = 8
 const FINISHED: readonly string[] = TERMINAL_STATUSES
-/** More matches than this are not counted: each two hundred take a call. */
+/** More matches than this are not counted: every two hundred take a call. */
 const COUNT_MAX = 10_000
 
-/** The filters besides the status. */
+/** The filters other than the status. */
 const FILTER_NAMES: { readonly [Name in Exclude<keyof Filter, 'status'>]-?: true } = {
   app: true,
   workflow: true,
@@ -170,7 +170,8 @@ async function replayOne(
     await client.replayRun({ id }, { signal })
     return 'replayed'
   } catch (error) {
-    // 404 and 409 concern only this run, which may be gone or changed by now. Another refusal would meet every run.
+    // 404 and 409 concern only this run, which may have gone or changed in the meantime. Any other refusal would affect every
+    // run.
     if (error instanceof ApiError && (error.status === 404 || error.status === 409)) return 'failed'
     throw error
   }

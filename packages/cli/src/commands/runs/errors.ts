@@ -1,4 +1,4 @@
-// `perdure runs errors`: failed runs in groups of one cause; and commands that resolve, ignore and reopen a group.
+// `perdure runs errors`: failed runs grouped by cause, and commands that resolve, ignore and reopen a group.
 
 import type { Command } from 'commander'
 import { listCommand, showCommand } from '../../command-line/operation.ts'

@@ -1,4 +1,4 @@
-// `perdure runs export`: writes a run with everything that belongs to it as one JSON document, to the letter.
+// `perdure runs export`: writes a run with everything that belongs to it as one JSON document, unchanged.
 
 import { open } from 'node:fs/promises'
 import { createClient } from '@perdure/client'
@@ -38,7 +38,7 @@ export function exportCommand(runs: Command): void {
   )
 }
 
-/** The text as the engine sent it: parsing it would lose digits of numbers. */
+/** The text exactly as the engine sent it: parsing it would lose digits of numbers. */
 async function bundleOf({ options, signal }: EngineContext<ExportOptions>, id: string): Promise<string> {
   const { engines, apiKey } = options
   const asText = { parse: (text: string) => text, stringify: JSON.stringify }

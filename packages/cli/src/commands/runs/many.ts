@@ -14,7 +14,7 @@ export interface ManyOptions {
   yes?: true
 }
 
-/** The parameters of the list of runs that are no filters of a job. */
+/** The parameters of the list of runs that are not filters of a job. */
 const LIST_ONLY: {
   readonly [Name in Exclude<ParameterOf<'listRuns'>, keyof NonNullable<BulkRequest['filter']>>]: true
 } = { ids: true, bulkId: true, partial: true, position: true, sort: true, dir: true, limit: true }
@@ -23,7 +23,7 @@ const FILTERS = parametersOf('listRuns', {
 }).filter(({ name }) => !(name in LIST_ONLY))
 
 const POLL_MS = 500
-/** The engine gives up a count after 30 s, and says what to narrow: that answer is waited for. */
+/** The engine gives up a count after 30 s, and says what to narrow: the command waits for that answer. */
 const COUNT_TIMEOUT_MS = 45_000
 
 /** Adds the options that select many runs. */
@@ -34,7 +34,7 @@ export function manyOptions(command: Command): Command {
     .option('-y, --yes', 'do not ask for confirmation')
 }
 
-/** Whether the command names one run; throws for both an id and a filter, or neither. */
+/** Whether the command names one run. Throws if both an id and a filter are given, or neither. */
 export function namesOne(context: EngineContext<ManyOptions>, id: string): boolean {
   const hasFilter = FILTERS.some(filter => givenOf(context, filter) !== undefined)
   if (id !== '' && (hasFilter || context.options.preview))
@@ -46,7 +46,7 @@ export function namesOne(context: EngineContext<ManyOptions>, id: string): boole
   return id !== ''
 }
 
-/** Carries out the action on every run that the filter matches, and waits for the end. */
+/** Carries out the action on every run that matches the filter, and waits for the end. */
 export async function actOnMany(
   context: EngineContext<ManyOptions>,
   wanted: Pick<BulkRequest, 'action' | 'input' | 'cleanup'>,

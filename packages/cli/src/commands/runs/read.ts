@@ -10,7 +10,7 @@ import { detailLines, errorHead, errorNote, stackLines } from '../../output/erro
 import { workflowCell } from '../../output/table.ts'
 import { withAge } from '../../output/time.ts'
 
-/** The help of `--deep`, of every command that has `--query`. */
+/** The help of `--deep` in every command that has `--query`. */
 export const DEEP_TEXT = 'extend --query to event names, attributes, inputs, results and errors'
 
 /** Adds `list` and `get` to `perdure runs`. */
@@ -106,7 +106,7 @@ function runDetails(run: Run, { options, terminal }: EngineContext<EngineOptions
 
 const IDS_SHOWN = 10
 
-/** The events of a burst or batch; the first ones if there are many. */
+/** The events of a burst or batch; only the first ones if there are many. */
 function idsText(ids: readonly string[]): string {
   const more = ids.length - IDS_SHOWN
   return `${ids.slice(0, IDS_SHOWN).join(' ')}${more > 0 ? ` and ${more} more` : ''}`

@@ -14,7 +14,7 @@ interface ResultOptions extends WaitOptions {
   wait?: true
 }
 
-/** The longest wait of one request, in milliseconds; a longer one takes several. */
+/** The longest wait of one request, in milliseconds; a longer wait takes several requests. */
 const WAIT_MS_MAX = 25_000
 
 /** Adds `result` to `perdure runs`. */
@@ -38,7 +38,7 @@ export function resultCommand(runs: Command): void {
   )
 }
 
-/** The end of the run; undefined if it does not come in time. */
+/** The end of the run; undefined if it does not end in time. */
 async function endOf(context: EngineContext<ResultOptions>, id: string): Promise<RunResult | undefined> {
   const { client, options, signal } = context
   const deadline = Date.now() + (options.timeout ?? Number.POSITIVE_INFINITY)

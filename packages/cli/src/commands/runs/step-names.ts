@@ -1,8 +1,8 @@
-// The names of a run's steps as `runs retry --step` takes them: from its second use on, a name has its number.
+// The names of a run's steps in the form that `runs retry --step` takes: from its second use on, a name has its number.
 
 import { hashStepId, positionalStepId, type StepRecord } from '@perdure/protocol'
 
-/** Uses of a name that may be missing among the steps: those that have not settled yet, or are steps called "poll:1". */
+/** Most uses of a name that may be missing among the steps: steps that have not settled yet, or are called "poll:1". */
 const MISSING_MAX = 100
 
 /** The names by id: `poll`, `poll:1`, `poll:2`. A step whose id is not the hash of such a name has its plain name. */

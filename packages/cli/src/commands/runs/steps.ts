@@ -22,7 +22,7 @@ interface StepsOptions {
   step?: string
 }
 
-/** Steps that one request asks for where the user limits their number. */
+/** Number of steps in one request, if the user limits their number. */
 const PAGE_MAX = 200
 
 const FILTERS = parametersOf('listRunSteps', { only: ['status', 'q', 'limit'], rows: 'steps' })
@@ -107,7 +107,7 @@ function stepDetails(step: StepDetail, paint: Paint): string[] {
   )
 }
 
-/** The effects of the event of an emit, a line for each workflow. */
+/** The effects of an emitted event, a line for each workflow. */
 function effectLines({ effects }: StepDetail): [label: string, text: string][] {
   if (effects === undefined) return []
   const { woke, triggered, more } = effects
@@ -121,7 +121,7 @@ function effectLines({ effects }: StepDetail): [label: string, text: string][] {
   ]
 }
 
-/** "2 of 5"; the bound is known once an attempt failed. */
+/** "2 of 5"; the bound is known after the first failed attempt. */
 function triesOf({ attempt, maxAttempts }: StepRecord): string {
   return maxAttempts === undefined ? String(attempt) : `${attempt} of ${maxAttempts}`
 }

@@ -1,4 +1,4 @@
-// `perdure runs tree` and `perdure events tree`: what a run or an event started, indented by level.
+// `perdure runs tree` and `perdure events tree`: the runs and events that a run or an event started, indented by level.
 
 import { elapsedText, type Tree, type TreeNode } from '@perdure/protocol'
 import type { Command } from 'commander'
@@ -25,7 +25,7 @@ export function eventTreeCommand(events: Command): void {
   })
 }
 
-/** Each node behind its parent, children in the order of the answer. */
+/** Each node after its parent, children in the order of the answer. */
 function treeLines({ nodes, truncated }: Tree): string[] {
   const children = new Map<string | undefined, TreeNode[]>()
   for (const node of nodes) children.set(node.parentId, [...(children.get(node.parentId) ?? []), node])

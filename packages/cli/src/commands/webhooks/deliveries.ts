@@ -71,7 +71,7 @@ const FACET_COLUMNS: Column<[status: string, count: number | string]>[] = [
   { title: 'DELIVERIES', cell: ([, count]) => String(count) },
 ]
 
-/** Delivers all that match again: the filters are those of the list. */
+/** Repeats all matching deliveries: the filters are the list's. */
 function redeliverMatchingCommand(deliveries: Command): void {
   const filters = parametersOf('listWebhookDeliveries', {
     only: ['status', 'app', 'endpointId', 'eventKind', 'sourceRunId', 'since', 'until'],

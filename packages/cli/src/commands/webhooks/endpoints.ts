@@ -62,7 +62,7 @@ export function endpointsCommands(webhooks: Command): void {
   probeCommands(endpoints)
 }
 
-/** Adds the commands that show how endpoints fare. */
+/** Adds the commands that show how endpoints perform. */
 function probeCommands(endpoints: Command): void {
   listCommand(endpoints, 'stats', {
     operation: 'getWebhookEndpointStats',

@@ -20,13 +20,13 @@ export interface Post {
 
 export interface Listener {
   url: string
-  /** Accepts no more posts; resolves when open requests are answered, or after a second, when they are cut off. */
+  /** Accepts no more posts; resolves when open requests are answered, or after a second, when they are broken off. */
   close(): Promise<void>
 }
 
 /**
- * Listens on `port` (0: a free one) and answers each POST with the status that `take` returns. Other methods are 405, a
- * body over 1 MiB is 413. Errors of `take` go to `onError`. Throws UsageError when the port cannot be used.
+ * Listens on `port` (0: a free one) and answers each POST with the status that `take` returns. Other methods get 405, a body over
+ * 1 MiB gets 413. Errors of `take` go to `onError`. Throws UsageError if the port cannot be used.
  */
 export async function openListener(options: {
   port: number
@@ -82,7 +82,7 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer | 'too large' | 
   const chunks: Buffer[] = []
   let bytes = 0
   try {
-    // Keep the request open when the loop ends early: the answer has to be sent first.
+    // Keeps the request open when the loop ends early: the answer has to be sent first.
     for await (const chunk of request.iterator({ destroyOnReturn: false })) {
       bytes += (chunk as Buffer).length
       if (bytes > BODY_BYTES_MAX) return 'too large'

@@ -29,7 +29,7 @@ const VERDICTS: Record<Verdict, readonly [text: string, colour: Colour]> = {
   unchecked: ['NOT verified (there is no --secret)', 'yellow'],
 }
 
-/** The post in the form that is shown, verified at the time `now`. */
+/** The post in the form to show, verified at the time `now`. */
 export function received({ path, headers, body }: Post, secret: string | undefined, now: number): Received {
   return {
     receivedAt: new Date(now).toISOString(),

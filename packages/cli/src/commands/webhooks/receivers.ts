@@ -153,7 +153,7 @@ function describe({ id, slug, eventName, scheme, enabled }: WebhookReceiver, { u
   return plain(`${id} takes ${scheme} posts at ${at} as ${eventName}${state}`)
 }
 
-/** The reason with its fact: `stale by 412 s`, `other scheme: github`. */
+/** The reason with its detail: `stale by 412 s`, `other scheme: github`. */
 function reasonOf({ reason, offSeconds, signedAs }: WebhookRefusal): string {
   const text = reason.replaceAll('_', ' ')
   if (offSeconds !== undefined) return `${text} by ${offSeconds} s`

@@ -26,7 +26,7 @@ export const editOptions = () => [
   new Option('--revoke-old-secrets', 'revoke all secrets except the current one, at once'),
 ]
 
-/** The edit: its fields that both commands have, and `own` fields of one. Throws when it changes nothing. */
+/** The edit: the fields that both commands have, and the `own` fields of one. Throws if it changes nothing. */
 export function editOf<Own extends object>(options: EditOptions, own: Own) {
   const { name, app, enable, disable, rotateSecret, revokeOldSecrets } = options
   const edit = {

@@ -19,7 +19,7 @@ export function budgetCommand(runs: Command): void {
   })
 }
 
-/** The name and the limit of `usd=10`; `none` removes the limit. */
+/** The name and the limit in `usd=10`; `none` removes the limit. */
 function limitOf(text: string): [name: string, limit: number | null] {
   const [name = '', value = '', ...rest] = text.split('=')
   const limit = value === 'none' ? null : Number(value)

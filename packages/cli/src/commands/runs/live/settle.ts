@@ -1,4 +1,4 @@
-// `perdure runs settle`: gives an outstanding step its end by hand.
+// `perdure runs settle`: ends an outstanding step by hand.
 
 import { type Command, Option } from 'commander'
 import type { EngineContext } from '../../../command-line/commands.ts'

@@ -1,4 +1,4 @@
-// `perdure runs signal`, `update`, `answer` and `signals`: messages to one run, and what it answers.
+// `perdure runs signal`, `update`, `answer` and `signals`: messages to one run, and its answers.
 
 import { type Command, Option } from 'commander'
 import { type EngineContext, type EngineOptions, show } from '../../../command-line/commands.ts'

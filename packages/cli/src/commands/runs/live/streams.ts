@@ -72,7 +72,7 @@ async function stored(context: EngineContext<StreamOptions>, stream: StreamName)
   for (const message of messages) await printer.print(message)
 }
 
-/** Prints until the end of the run. A connection that was lost is resumed, and what it repeats is left out. */
+/** Prints until the end of the run. A lost connection is resumed, and repeated messages are left out. */
 async function followed(context: EngineContext<StreamOptions>, { id, name }: StreamName): Promise<number> {
   const limited = limit(context)
   const printer = new Printer(context)
@@ -90,7 +90,7 @@ async function followed(context: EngineContext<StreamOptions>, { id, name }: Str
   return status === 'succeeded' ? EXIT.ok : EXIT.refused
 }
 
-/** Prints messages in their order, each once. Messages without a step are of the step before. */
+/** Prints messages in order, each once. A message without a step belongs to the previous message's step. */
 class Printer {
   readonly #context: EngineContext<StreamOptions>
   #next = 0
@@ -116,7 +116,7 @@ class Printer {
     }
     const { paint } = terminal
     const what = 'end' in message ? `ended: ${message.end}` : this.#withdrawn(message)
-    // The text is printed already: a message beside it says that it does not count.
+    // The text is already printed: a message next to it says that it does not count.
     if (!options.text) return terminal.out(paint('dim', this.#line(message.n, what)))
     if ('rollback' in message) terminal.say(`\n[${what}]`)
   }
