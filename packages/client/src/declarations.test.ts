@@ -1,4 +1,4 @@
-// The published declarations, as a project reads them that checks the declarations of its libraries, too.
+// The published declarations, in a project that also checks the declarations of its libraries.
 
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'

@@ -76,10 +76,10 @@ describe("a run's timeline", () => {
 
   test('reconnects when a connection is silent', async () => {
     const server = await openServer(frames([frame(1)], 'stays'), frames([frame(2, 'failed')], 'ends'))
-    // On a busy machine later connections may be silent for so long too.
+    // On a busy machine later connections may also be silent for this long.
     const client = createClient({ url: server.url, stream: { ...quick, silenceMs: 50, attemptsMax: 1000 } })
     const stream = client.streamRun({ id: 'run_1' })
-    // The first frame has all the time that it takes.
+    // The first frame has as much time as it needs.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const first = await stream.next().finally(() => vi.useRealTimers())
     expect(first.value?.seq).toBe(1)

@@ -9,7 +9,7 @@ test.each([
   ['ab😀d', 3, 'ab😀…'],
   ['😀😀😀😀', 3, '😀😀😀…'],
   ['abc', 0, '…'],
-  // A half of a character in the text itself counts as one.
+  // Half a character in the text itself counts as one.
   ['\ud83dabc', 2, '\ud83da…'],
 ])('%j cut to %i characters', (text, charsMax, cut) => {
   expect(cutText(text, charsMax, '…')).toBe(cut)

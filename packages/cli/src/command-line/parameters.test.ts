@@ -1,4 +1,4 @@
-// Options that query parameters make.
+// Options made from query parameters.
 
 import { queries } from '@perdure/protocol/queries'
 import { expect, test } from 'vitest'

@@ -20,7 +20,7 @@ export type ParameterOf<Id> = Id extends keyof Queries ? Exclude<keyof Queries[I
 export interface OptionSettings<Name extends string> {
   /** The parameters that become options, in the order of the help. Default: all of the operation. */
   only?: readonly Name[]
-  /** Help texts that tell a user more than the API's. */
+  /** Help texts that say more to a user than the API's. */
   texts?: { readonly [Key in Name]?: string }
   /** The rows that `--limit` counts. */
   rows?: string

@@ -1,4 +1,4 @@
-// The completion scripts: bash carries its own out; those of zsh and fish name what the program has.
+// The completion scripts: bash executes its own; the scripts of zsh and fish name everything that the program has.
 
 import { spawnSync } from 'node:child_process'
 import { expect, test } from 'vitest'
@@ -26,7 +26,7 @@ test('bash completes commands, options and values of options', async () => {
   expect(after('keys', 'create', '--kind', 'r')).toEqual(['read', 'runner'])
   expect(after('webhooks', 'endpoints', '')).toEqual(expect.arrayContaining(['list', 'create']))
   expect(after('serve', '--po')).toEqual(['--port'])
-  // Ids and other arguments are no commands.
+  // Ids and other arguments are not commands.
   expect(after('runs', 'get', 'run_1', '--js')).toEqual(['--json'])
   expect(after('nonsense', 'runs', 'li')).toEqual(['list'])
 })

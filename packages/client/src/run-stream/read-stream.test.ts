@@ -1,4 +1,4 @@
-// The reader of an output stream against a server by a script: connections that end, break and are refused.
+// The reader of an output stream against a scripted server: connections that end, break and are refused.
 
 import { expect, test } from 'vitest'
 import { openServer, refused, type Script } from '../server.testkit.ts'

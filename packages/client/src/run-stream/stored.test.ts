@@ -1,4 +1,4 @@
-// When what a stream shows is stored for good, against a server by a script.
+// When the content of a stream is stored for good, against a scripted server.
 
 import { expect, test } from 'vitest'
 import { json, openServer, refused } from '../server.testkit.ts'

@@ -82,7 +82,7 @@ export function createRuns(
   }
 }
 
-/** Creates the reports of runners over HTTP, and a function that sets the address at which they reach this engine. */
+/** Creates the service for reports of runners over HTTP, and a function that sets the address at which they reach this engine. */
 function createHttpCheckpoints(
   { backends: { bus, isShared }, clock, store, owner, passTokens: tokens }: EngineCore,
   anotherPass: AnotherPass,

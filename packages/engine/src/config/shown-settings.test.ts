@@ -1,4 +1,4 @@
-// The settings that an engine shows: all but secret ones, as an engine would read them again.
+// The settings that an engine shows: all except secret ones, in a form that an engine would read again.
 
 import { expect, test } from 'vitest'
 import { readConfig } from './config.ts'

@@ -63,7 +63,7 @@ describe('routing', () => {
     ['OPTIONS', '/runs', 'GET, HEAD'],
     ['POST', '/healthz', 'GET, HEAD'],
     ['POST', '/runs/run_1/stream?from=1', 'GET'],
-    // Literal paths, which are none of `/{id}`.
+    // Literal paths that do not match `/{id}`.
     ['GET', '/runs/bulk-replay', 'POST'],
     ['HEAD', '/runs/bulk-replay', 'POST'],
     ['GET', '/runs/bulk%2Dreplay', 'POST'],
@@ -203,7 +203,7 @@ describe('bodies over the wire', () => {
   test('a client that disconnects in the middle is logged as aborted', async () => {
     const { app, logged } = await testApp({ logLevel: 'debug' })
     const head = 'POST /events HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 99\r\n'
-    // The interim answer says that the server has begun to wait for the body.
+    // The interim answer shows that the server has begun to wait for the body.
     const { socket } = rawRequest(await listen(app), `${head}expect: 100-continue\r\n\r\n{`)
     await eventually(() => socket.bytesRead > 0)
     socket.destroy()
@@ -266,7 +266,7 @@ describe('closing', () => {
   test('ends a stream that opens too late', async () => {
     const { app, store, timers, seed } = await testApp()
     await seed({ type: 'run.created', run: aRun() })
-    // The request is accepted before the drain, and opens its stream after it has begun.
+    // The request is accepted before the drain, and opens its stream after the drain has begun.
     let release: (() => void) | undefined
     aroundReads(store, async read => {
       await new Promise<void>(resolve => (release = resolve))
@@ -282,7 +282,7 @@ describe('closing', () => {
   })
 })
 
-/** `METHOD /path/{placeholder}` of every route, read from the router's own tree; a HEAD goes with its GET. */
+/** `METHOD /path/{placeholder}` of every route, read from the router's own tree; a HEAD is listed with its GET. */
 function mounted(tree: string): string[] {
   const parents: string[] = []
   return tree.split('\n').flatMap(line => {

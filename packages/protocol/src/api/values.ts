@@ -168,8 +168,8 @@ export const CATCH_UPS = ['one', 'all', 'none'] as const
 export const DELIVERY_STATUSES = ['pending', 'delivering', 'succeeded', 'failed', 'exhausted', 'dead'] as const
 
 /**
- * What happens when a start with a key meets a live run with that key: the reply is that run, the start is refused, or it cancels
- * that run.
+ * The effect of a start with a key that meets a live run with that key: the reply is that run, the start is refused, or it
+ * cancels that run.
  */
 export const IF_RUNNING = ['use', 'refuse', 'cancel'] as const
 export type IfRunning = (typeof IF_RUNNING)[number]

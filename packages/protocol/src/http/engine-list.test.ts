@@ -11,7 +11,7 @@ afterEach(() => {
   }
 })
 
-/** An engine that answers every call so, and the calls that it got. */
+/** An engine that gives this answer to every call, and the calls that it received. */
 async function engine(status: number | 'cut' | 'silent', body: object = {}) {
   const calls: string[] = []
   const server = createServer((request, response) => {

@@ -1,4 +1,5 @@
-// Values against schemas, against the official test suite's kinds of cases; schemas with faults; and schemas that try to do harm.
+// Values against schemas, in the kinds of cases that the official test suite has; schemas with faults; and schemas that try to do
+// harm.
 
 import { expect, test } from 'vitest'
 import { type Schema, SchemaTooComplex, schemaFault, schemaFaults, valueFaults } from './index.ts'

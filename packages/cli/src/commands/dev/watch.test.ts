@@ -46,7 +46,7 @@ test('reports changes within a short time once, with the first path', async () =
 
 test('follows directories that are created, removed and created again', async () => {
   const { changes, directory, write } = watched()
-  /** How often one change is reported is up to the machine. */
+  /** How often one change is reported depends on the machine. */
   const reported = async (change: () => void) => {
     const before = changes.length
     change()

@@ -1,4 +1,4 @@
-// `perdure runs cancel` and its like with a filter, against a server that answers like an engine.
+// `perdure runs cancel` and similar commands with a filter, against a server that answers like an engine.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,4 @@
-// A clock that runs evenly: it follows a wall clock that was set only when the stored times have been moved.
+// A clock that runs evenly: when the wall clock was set, it follows only after the stored times have been moved.
 
 import { expect, onTestFinished, test } from 'vitest'
 import { SteadyClock } from './steady.ts'

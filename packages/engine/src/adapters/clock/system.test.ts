@@ -36,7 +36,7 @@ describe('systemClock', () => {
   it('waits longer than one setTimeout can', () => {
     const delays: number[] = []
     const fake = globalThis.setTimeout
-    // Not by `vi.spyOn`: what a spy restores is not what `useRealTimers` expects.
+    // Not by `vi.spyOn`: `useRealTimers` expects something other than what a spy restores.
     const noted = (wake: () => void, ms: number) => {
       delays.push(ms)
       return fake(wake, ms)

@@ -43,7 +43,7 @@ async function busyApp() {
     return postJson(app, `/webhooks/${receiver.slug}`, '{}', signedHeaders(signed))
   }
   const blocked = blockCommits(store)
-  /** Lets the oldest commit that waits be made, once there is one. */
+  /** Lets the oldest waiting commit be made, once there is one. */
   const commitNext = async () => {
     await eventually(() => blocked.length > 0)
     blocked.shift()?.()
@@ -62,7 +62,7 @@ async function busyApp() {
   return { ...opened, blocked, post, send, webhook, commitNext, commitAll }
 }
 
-/** Everything that is sent gets as far as it can. */
+/** Waits until everything that was sent has got as far as it can. */
 const settled = async () => {
   for (let i = 0; i < 20; i++) await new Promise(setImmediate)
 }
@@ -93,7 +93,7 @@ test('the post of another namespace or key is next, however many of one key wait
   for (let i = 0; i < 2; i++) await commitNext()
   await Promise.all(flood.slice(0, 2))
   await settled()
-  // The flooder's third, and the quiet one.
+  // The flooder's third request, and the quiet caller's.
   expect(blocked).toHaveLength(2)
   for (let i = 0; i < 2; i++) await commitNext()
   await eventually(() => isQuietAnswered)

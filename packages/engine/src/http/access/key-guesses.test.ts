@@ -1,4 +1,4 @@
-// Wrong API keys of an address: how many it may send, how that recovers, and what it costs in memory.
+// Wrong API keys of an address: how many it may send, how it recovers, and the cost in memory.
 
 import pino from 'pino'
 import { expect, test } from 'vitest'

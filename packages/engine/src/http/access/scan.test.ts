@@ -13,7 +13,7 @@ async function busyApp() {
   const opened = await testApp({ store, config: { apiKeys } })
   const get = async (url: string, key = 'default') =>
     opened.app.inject({ url, headers: { authorization: `Bearer ${key}` } })
-  /** Lets every scan go on, and those that come after it. */
+  /** Lets every scan continue, including the ones that come later. */
   const goOn = async (answers: Promise<unknown>[]) => {
     let isDone = false
     const done = Promise.all(answers).finally(() => {
@@ -62,7 +62,7 @@ describe.each(SCANS)('%s', url => {
     const { get, goOn, blocked, clock } = await busyApp()
     const first = get('/runs/stats', 'other')
     await eventually(() => blocked.length === 1)
-    // The time counts from the arrival: waiting is part of it.
+    // The time counts from the arrival, so it includes waiting.
     await clock.advance(2_000)
     const waiting = get(url)
     await clock.advance(3_000)
@@ -164,7 +164,7 @@ test('a client that leaves takes its search out of the queue, and stops it where
   underWay.destroy()
   await eventually(() => clock.timerCount === timers - 1)
   const next = get('/runs/stats')
-  // Only the slice that was under way, and the next scan, are ever carried out.
+  // Only the slice under way and the next scan are ever carried out.
   blocked.shift()?.()
   await eventually(() => blocked.length === 1)
   await goOn([next])

@@ -1,4 +1,4 @@
-// RequestPermits: requests wait for permits in the turns of their callers, and leave when they are aborted.
+// RequestPermits: requests wait for permits, their callers take turns, and aborted requests leave.
 
 import { expect, test } from 'vitest'
 import { type Caller, RequestPermits, type RequestPermitsOptions } from './request-permits.ts'

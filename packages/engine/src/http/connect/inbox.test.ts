@@ -1,4 +1,4 @@
-// Messages of a socket that wait for memory: their order, and that the socket is not read meanwhile.
+// Messages of a socket that wait for memory: they keep their order, and the socket is not read meanwhile.
 
 import { expect, test } from 'vitest'
 import { VirtualClock } from '../../adapters/clock/virtual.ts'
@@ -48,7 +48,7 @@ test('of two that wait the second waits again if the first is kept', () => {
   const releases = [memory.take(LARGE)]
   take('b1', LARGE)
   take('b2', LARGE)
-  // The message is kept beyond its receipt, as an answer is until its steps are stored.
+  // The message is kept after its receipt, like an answer until its steps are stored.
   memory.request(LARGE, release => releases.push(release))
   releases[0]?.()
   expect(events).toEqual(['pause', 'b1', 'pause'])

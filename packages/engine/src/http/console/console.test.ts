@@ -1,4 +1,4 @@
-// The files of the console over HTTP: headers, encodings, what is refused.
+// The files of the console over HTTP: headers, encodings, refusals.
 
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'

@@ -39,7 +39,7 @@ function setUp(everyMs = 0) {
   return { clock, broadcast, send, join, encoded: () => encoded }
 }
 
-/** Lets the rounds under way end, and the pauses after them. */
+/** Waits until the rounds under way and the pauses after them have ended. */
 async function settle(clock: VirtualClock): Promise<void> {
   for (let i = 0; i < 3; i++) {
     for (let turn = 0; turn < 2 * (MANY / SLICE_STREAMS); turn++) await nextTurn()

@@ -104,7 +104,7 @@ class BulkFeed {
     try {
       while (this.#sinks.size > 0) await this.#sendNext()
     } catch {
-      // The client connects again, and is then told the reason.
+      // The client connects again, and then gets the reason.
       for (const sink of [...this.#sinks.keys()]) sink.abort()
     }
   }

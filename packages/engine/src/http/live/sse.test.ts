@@ -31,7 +31,7 @@ function setUp(limits: Partial<HttpLimits> = {}, isAuthorized = () => true, stre
     end: () => raw.emit('finish'),
     destroy: () => raw.emit('close'),
   })
-  /** The client stops reading, and goes on. */
+  /** Makes the client stop reading, and continue later. */
   const stall = (): void => {
     reads = false
   }

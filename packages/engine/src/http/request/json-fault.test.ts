@@ -1,4 +1,4 @@
-// The place at which a text stops being JSON.
+// The place where a text stops being JSON.
 
 import { expect, it } from 'vitest'
 import { jsonFault } from './json-fault.ts'

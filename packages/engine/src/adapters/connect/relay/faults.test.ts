@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import type { InvokeReply } from '../../../ports/transport.ts'
 import { type RelayCluster, twoEngines } from './relay.testkit.ts'
 
-/** The reply, if it came by then. */
+/** The reply, if it has arrived by that time. */
 async function after(cluster: RelayCluster, ms: number, reply: Promise<InvokeReply>) {
   await cluster.clock.advance(ms)
   return Promise.race([reply, undefined])
@@ -224,7 +224,7 @@ test.each(Array.from({ length: 30 }, (_, i) => i + 1))(
       if (reply.kind === 'refused') expect(sent).not.toContain(i)
     }
     expect(ended.filter(({ kind }) => kind === 'answered').length).toBeGreaterThan(0)
-    // Once the network is sound, nothing of the calls is left on either side.
+    // Once the network works, nothing of the calls is left on either side.
     cluster.network.faults = { lost: 0, repeated: 0, delayMsMax: 0 }
     await cluster.clock.advance(60_000)
     await one.relayed.host.idle(new AbortController().signal)

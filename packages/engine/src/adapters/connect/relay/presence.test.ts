@@ -1,4 +1,4 @@
-// Which engine has which runner, and how much room there is: what engines publish, receive and forget.
+// Which engine has which runner, and how much room it has: the messages that engines publish, receive and forget.
 
 import { expect, test } from 'vitest'
 import { connectUrl } from '../../../domain/model/connect-url.ts'
@@ -107,7 +107,7 @@ test('every engine knows the room of a bounded runner, which changes with the in
   await cluster.settle()
   const rooms = () => [one!, two!, three!].map(({ relayed }) => relayed.room(APP_RUNNER) !== 0)
   expect(rooms()).toEqual([true, true, true])
-  // The engine counts its own invokes before any report comes back.
+  // The engine counts its own invokes before any report arrives.
   void two!.invoke()
   void two!.invoke()
   expect(rooms()).toEqual([true, false, true])

@@ -1,4 +1,4 @@
-// Invokes of runners whose socket another engine has: the request, the reply, checkpoints and cancels.
+// Invokes of runners whose socket is on another engine: the request, the reply, checkpoints and cancels.
 
 import { describe, expect, test } from 'vitest'
 import { APP_RUNNER, twoEngines } from './relay.testkit.ts'
@@ -21,7 +21,7 @@ describe('an invoke', () => {
     const id = await sent()
     const { deadlineMs, ...rest } = runner.invokes[0]!.payload as { deadlineMs: number }
     expect(rest).toEqual({ a: '\ud800 \n ä𝄞' })
-    // The deadline is less the real time that passed.
+    // The deadline is shortened by the real time that has passed.
     expect(deadlineMs).toBeGreaterThan(4000)
     expect(deadlineMs).toBeLessThanOrEqual(5000)
     const body = '{"b" : 1.50,\n"c":"\\u0000 ä𝄞\u2028"} '

@@ -16,7 +16,7 @@ const WRITTEN: BatchAnswer = { answers: [null], transactions: 1 }
 
 type Place = 'here' | 'thread'
 
-/** Both places give the answers that the test sets, and note what was written where. */
+/** Both places give the answers that the test sets, and record what was written where. */
 class Places {
   readonly wrote: Place[] = []
   readonly closed: string[] = []
@@ -41,7 +41,7 @@ class Places {
     return place === 'here' ? this.answerHere : WRITTEN
   }
 
-  /** Commits one after the other; answers where they were written since the call. */
+  /** Commits one after the other; returns where each was written since the call. */
   async run(count: number, { batch = [UNIT], apartMs = APART_MS }: { batch?: Request[]; apartMs?: number } = {}) {
     const from = this.wrote.length
     for (let i = 0; i < count; i++) {

@@ -1,4 +1,4 @@
-// The functions that descriptions of tables generate, from objects to rows and back.
+// The functions generated from descriptions of tables, from objects to rows and back.
 
 import { expect, test } from 'vitest'
 import { boolean, derived, flag, integer, json, named, optional, parts, payload, text, unmapped } from './column.ts'

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { fromStored, toStored } from './stored-text.ts'
 
-/** Any sequence of UTF-16 code units, with those that matter more often than by chance. */
+/** Any sequence of UTF-16 code units; the interesting ones occur more often than by chance. */
 const units = fc.array(
   fc.oneof(fc.constantFrom(0, 0x1a, 0x22, 0x5c, 0x61, 0xd800, 0xdbff, 0xdc00, 0xdfff), fc.nat(0xffff)),
 )
@@ -39,6 +39,6 @@ it('never gives two strings one form', () => {
       expect(toStored(a)).not.toBe(toStored(b))
     }),
   )
-  // A string that looks like a stored form is not taken for one.
+  // A string that looks like a stored form is not mistaken for one.
   expect(toStored(toStored('\0'))).not.toBe(toStored('\0'))
 })

@@ -1,4 +1,4 @@
-// Reads of few runs take the small index that has only these, not one of all runs of the namespace.
+// Reads of few runs use the small index that contains only those, not an index of all runs of the namespace.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { RunFilter } from '../../../domain/model/run.ts'

@@ -11,7 +11,7 @@ import type { RunScope } from '../../../ports/store-statistics.ts'
 import type { Query, Row, Value } from '../description/values.ts'
 import { END_COLUMNS } from '../tables/ended-runs.ts'
 
-/** A cancelled run, or one that never started, has no duration that tells anything about its workflow. */
+/** A cancelled run, or one that never started, has no duration that says anything about its workflow. */
 const RAN_MS = `CASE WHEN started_at IS NOT NULL AND status <> 'cancelled' THEN duration_ms END`
 const QUEUE_MS = 'CASE WHEN started_at < created_at THEN 0 ELSE started_at - created_at END'
 /** The class of a duration (domain/view/durations.ts). */

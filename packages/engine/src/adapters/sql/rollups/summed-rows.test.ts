@@ -1,4 +1,4 @@
-// Stored counts are added up as a parse of each object would, and long answers are read in parts.
+// Stored counts are added up with the same result as parsing each object, and long answers are read in parts.
 
 import { expect, test } from 'vitest'
 import { emptyTally } from '../../../domain/view/run-tally.ts'

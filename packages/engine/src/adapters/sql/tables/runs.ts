@@ -221,7 +221,7 @@ export const RUNS = table<Run>()('runs', {
       since: 3,
     },
     runs_started: { on: 'namespace, id' },
-    // A list with two filters walks the index of one and finds the other there too, without the rows (reads/run-walks.ts).
+    // A list with two filters walks the index of one and finds the other there too, without the rows (reads/runs/walks.ts).
     runs_by_app: { on: 'namespace, app, id', until: 2 },
     runs_of_app: { on: `namespace, app, id, ${ALSO_FILTERED}, workflow`, since: 2 },
     runs_by_workflow: { on: 'namespace, workflow, id', until: 2 },

@@ -242,7 +242,7 @@ export const OPERATIONS = {
   'flow.delete': 'DELETE FROM flow_rows WHERE id = ?',
   'scheduledTerm.insert': insert(SCHEDULED_TERMS, 'ON CONFLICT DO NOTHING'),
   'scheduledTerms.delete': 'DELETE FROM scheduled_terms WHERE row_id = ?',
-  // An event can have claimed many idempotency keys: they are removed afterwards, some at a time (claims/drop-claims.ts).
+  // A workflow can have many claimed idempotency keys: they are removed afterwards, some at a time (claims/drop-claims.ts).
   'flow.deleteOf': `DELETE FROM flow_rows WHERE namespace = ? AND app = ? AND workflow = ?
     AND policy IN ('debounce', 'batch', 'cron')`,
   'bulkResult.insert': insert(BULK_RESULTS, 'ON CONFLICT (bulk_id, run_id) DO NOTHING'),

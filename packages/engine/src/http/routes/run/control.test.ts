@@ -1,4 +1,4 @@
-// The bodies that the routes of run control take. test/scenario/run has the rest.
+// The bodies that the routes of run control accept. test/scenario/run has the rest.
 
 import { describe, expect, test } from 'vitest'
 import { aRun, endedRun, messageOf, postJson, refusal, testApp } from '../../../../../../test/kit/http/test-app.ts'

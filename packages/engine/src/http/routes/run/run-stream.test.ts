@@ -82,7 +82,7 @@ async function setUp(changes: Change[], limits: Partial<HttpLimits> = {}) {
     },
     open: (query = '') => openStream(port, `/runs/run_1/stream${query}`),
     idle: () => eventually(() => clock.timerCount === IDLE_TIMERS),
-    /** Nothing of the streams is left. */
+    /** Resolves when nothing of the streams is left. */
     gone: () => eventually(() => opened.listeners() === 0 && clock.timerCount === 0),
   }
 }
@@ -286,14 +286,14 @@ describe('when something goes wrong', () => {
 })
 
 describe('a slow client', () => {
-  // Far more than the buffers of a socket hold.
+  // Far more than a socket's buffers hold.
   const big = Array.from({ length: 200 }, (_, i) => wrote(i + 2, 'x'.repeat(100_000)))
 
   test('holds one page in memory, and is dropped when it does not read for 30 s', async () => {
     const { live, clock, reads, listeners, open, idle, gone } = await setUp(big, { pageFrames: 10 })
     const stream = await open()
     stream.pause()
-    // It stalls: beside the heartbeat there is the timer that will drop it.
+    // It stalls: next to the heartbeat there is the timer that will drop it.
     await idle()
     const pages = reads.length
     expect(pages).toBeLessThan(20)

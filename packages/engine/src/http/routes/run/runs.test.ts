@@ -8,7 +8,7 @@ import type { Reads } from '../../../ports/store-reads.ts'
 const T = Date.parse('2024-01-02T03:04:05.678Z')
 const { app, store, clock, timers, seed } = await testApp()
 const reads: { name: keyof Reads; args: unknown[] }[] = []
-/** Replaced by a test that holds the lists of runs. */
+/** A test that holds the lists of runs replaces it. */
 let list = (read: () => Promise<unknown>, _signal: AbortSignal) => read()
 aroundReads(store, (read, name, args) => {
   reads.push({ name, args })

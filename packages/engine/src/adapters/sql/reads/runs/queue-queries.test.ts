@@ -1,4 +1,4 @@
-// Places in queues that are longer than what is counted of them, and the plan of their reads.
+// Places in queues that are longer than the counted part, and the plan of their reads.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { HELD_COUNTED_MAX, HELD_OF_PAGE_COUNTED_MAX } from '../../../../ports/queue-reads.ts'

@@ -1,4 +1,5 @@
-// The list of runs walks an index for every filter that claims to have one, and reads no rows where it claims not to.
+// The list of runs walks an index for every filter that claims to have one, and reads no rows for filters that claim to need
+// none.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { RunFilter, RunStatus } from '../../../../domain/model/run.ts'
@@ -50,7 +51,7 @@ const COVERED: RunFilter[] = [
   { status: ['failed'] },
 ]
 
-/** A walk reads the rows of what it finds, and of nothing else. */
+/** A walk reads the rows of the runs that it finds, and no others. */
 const rowsRead = (plan: readonly string[]) =>
   plan.filter(step => /(SEARCH|SCAN) (runs|run_attributes) /.test(step) && !/COVERING|PRIMARY KEY|\(id=\?\)/.test(step))
 

@@ -6,7 +6,7 @@ import { WalkChoice } from './walk-choice.ts'
 
 const at = (ms: number) => derivedId('run', ms)
 
-/** Goes through the list with walks that reach so many ms per run looked at; answers the walk of each read. */
+/** Goes through the list with walks that reach this many ms per run looked at; returns the walk of each read. */
 function choicesOf(reaches: readonly number[], reads: number): number[] {
   const choice = new WalkChoice(reaches.length)
   const chosen: number[] = []

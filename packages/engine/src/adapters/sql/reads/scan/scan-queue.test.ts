@@ -12,7 +12,7 @@ function held(atOnce = 1) {
     await new Promise<void>(resolve => ends.push(resolve))
     return []
   }, atOnce)
-  /** A scan with so many slices; its signal is the test's. */
+  /** A scan with this many slices; the test controls its signal. */
   const scan = (namespace: string, name: string, slices = 1, signal?: AbortSignal) =>
     queue.run({ namespace, signal }, async read => {
       for (let i = 1; i <= slices; i++) await read([{ sql: `${name}${i}`, params: [] }])
