@@ -68,9 +68,9 @@ function withMessages<Chunk>(reading: Reading<Chunk>, { runId, messages }: Chain
 }
 
 /**
- * Follows an output stream of a run, and renders again whenever chunks came or were withdrawn, until the run has ended. A run that continues
- * is followed to the last run of its chain. Reconnects by itself, at the position that it has. It begins anew when the URL, the run, the
- * token or the name changes.
+ * Follows an output stream of a run, and renders again whenever chunks came or were withdrawn, until the run has ended. A run
+ * that continues is followed to the last run of its chain. Reconnects by itself, at the position that it has. It starts again
+ * when the URL, the run, the token or the name changes.
  */
 export function useStream<Chunk = unknown>({ url, runId, token, stream }: StreamOptions): StreamView<Chunk> {
   const read = async (id: string, update: Update<Reading<Chunk>>, signal: AbortSignal) => {

@@ -42,7 +42,7 @@ export const END_WITH_STEPS_FEATURE = 'end-with-steps'
 /** The feature of checkpoints over HTTP (`docs/wire-protocol.md#checkpoints-over-http`). */
 export const HTTP_CHECKPOINTS_FEATURE = 'http-checkpoints'
 
-/** The feature of heartbeats beside the socket of a runner (`docs/wire-protocol.md#a-blocked-event-loop`). */
+/** The feature of heartbeats outside the socket of a runner (`docs/wire-protocol.md#a-blocked-event-loop`). */
 export const BEATS_FEATURE = 'beats'
 
 /** Header of such a heartbeat: the instances of the runner's sockets, separated by commas. */

@@ -16,7 +16,7 @@ export interface Verdict {
 }
 
 export interface SuiteOptions {
-  /** Where the runner is called, or for `ws:` where the suite listens for it. */
+  /** The URL at which the runner is called, or, for `ws:`, at which the suite listens for it. */
   url: URL
   app: string
   /** The id with which the runner registers. */

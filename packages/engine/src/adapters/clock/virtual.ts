@@ -23,8 +23,8 @@ const START = Date.UTC(2030, 0, 1)
 const SETTLE_ROUNDS = 3
 
 /**
- * Timers fire only while it advances, in order of time, then of insertion: the same calls give the same history. The wall
- * clock runs beside the monotonic one, until `setWall` sets it.
+ * Timers fire only while it advances, in order of time, then of insertion: the same calls give the same history. The wall clock
+ * runs along with the monotonic one, until `setWall` sets it.
  */
 export class VirtualClock implements Clock {
   readonly #timers: Timer[] = []

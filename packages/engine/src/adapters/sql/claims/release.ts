@@ -1,4 +1,4 @@
-// Takes away the leases of all other owners, inside the writer's transaction. Only correct where one process owns the store.
+// Takes away the leases of all other owners, inside the writer's transaction. Only correct if one process owns the store.
 
 import { HOLDS_SLOT, SLOT_COLUMNS } from '../tables/runs.ts'
 import { OPERATIONS } from '../write/statements.ts'

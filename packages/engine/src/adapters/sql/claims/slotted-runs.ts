@@ -158,7 +158,7 @@ function joinsStartQueue(run: Run, now: number): ThrottleHold | undefined {
 
 /**
  * Only the first in the queue is due. A run that was woken stays in the queue until it starts: engines that claim at the same
- * time thus start runs in the order of the queue.
+ * time start runs in the order of the queue.
  */
 function* joinStartQueue(run: Run, throttle: ThrottleHold, now: number): Work<void> {
   const [before] = yield* query(`SELECT waiting_for ${FIRST_IN_START_QUEUE} 1`, [throttle.id])

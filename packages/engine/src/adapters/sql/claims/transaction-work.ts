@@ -1,5 +1,5 @@
-// Work inside a write transaction that is the same in every dialect: a generator that yields queries and receives their
-// rows. Each dialect runs it over a connection of its own (run-work.ts there), SQLite at once, PostgreSQL over the network.
+// Work inside a write transaction that is the same in every dialect: a generator that yields queries and receives their rows.
+// Each dialect runs it over its own connection (run-work.ts there), SQLite at once, PostgreSQL over the network.
 
 import type { Query, Row, Value } from '../description/values.ts'
 

@@ -61,7 +61,7 @@ export function named<Field>(name: string, column: Column<Field>): Column<Field>
   return { ...column, name }
 }
 
-/** A column that an index needs beside the fields it is computed from. */
+/** A column that an index needs in addition to the fields from which it is computed. */
 export function derived<Object, Field>(column: Column<Field>, from: (object: Object) => Field): Column {
   return { ...column, from, accepts: undefined } as Column
 }

@@ -16,7 +16,7 @@ export interface TableProgress {
   last?: Value[]
 }
 
-/** Makes the target ready. Throws if it has contents of its own, or those of a move from another source. */
+/** Makes the target ready. Throws if it has its own contents, or contents of a move from another source. */
 export async function beginMove(target: MoveSide, source: MoveSide, { restart = false } = {}): Promise<void> {
   const sourceName = await clusterOf(source)
   if (await target.has(MOVE_TABLE)) {

@@ -1,5 +1,5 @@
-// Waits for an answer of PostgreSQL as long as the server works on it. When a network drops all packets (a server without power,
-// a firewall that has forgotten the connection), no error is reported for many minutes; with this check it fails within seconds.
+// Waits for an answer of PostgreSQL while the server works on it. When a network drops all packets (a server without power, a
+// firewall that has forgotten the connection), no error is reported for many minutes; with this check it fails within seconds.
 
 import type { ClientBase } from 'pg'
 import { end, openClient, rowsOf } from './client.ts'

@@ -1,5 +1,5 @@
-// The lock that shows whether a schema is in use. Each writer of an engine shares it as long as its connection lives. A move,
-// which needs the store for itself, takes it exclusively. The server releases it with the connection, however that ends.
+// The lock that shows whether a schema is in use. Each writer of an engine shares it while its connection lives. A move, which
+// needs the store for itself, takes it exclusively. The server releases it with the connection, however that ends.
 
 import { type Queryable, rowsOf } from './client.ts'
 import { LOCKS } from './write-function.ts'

@@ -19,7 +19,7 @@ export const LOCKS = { migrate: 8_250_001, write: 8_250_002, use: 8_250_003 } as
 /** Takes the writers' lock of the schema until the transaction ends. */
 export const TAKE_WRITE_LOCK = `pg_advisory_xact_lock(${LOCKS.write}, hashtext(current_schema()))`
 
-/** Statements that set `failed` where the check does not hold; expected values follow the parameters. */
+/** Statements that set `failed` if the check does not hold; expected values follow the parameters. */
 const CHECKERS: Record<GuardCheck['expects'], (check: GuardCheck) => string> = {
   none: ({ from }) => `        PERFORM 1 FROM ${fromParameters(from)};
         IF FOUND THEN failed := k; END IF;`,

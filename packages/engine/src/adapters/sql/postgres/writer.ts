@@ -132,7 +132,7 @@ export class Writer implements Channel {
     }
   }
 
-  /** Executes a task in a transaction of its own. If its answer is lost, the leases of a claim run out. */
+  /** Executes a task in its own transaction. If its answer is lost, the leases of a claim run out. */
   async #perform(task: Task): Promise<Answer> {
     try {
       const answer = await this.#withClient(client => transaction(client, task))

@@ -1,5 +1,5 @@
-// The series of runs over time: from the roll-ups, from what they have not counted yet, and from live runs, all at one moment.
-// Each run thus counts once. Called by the reads.
+// The series of runs over time: from the roll-ups, from what they have not counted yet, and from live runs, all at one moment, so
+// each run counts once. Called by the reads.
 
 import { SPAN_MS, type SpanRange, spanStart } from '../../../domain/view/rollup-span.ts'
 import { addTally, type RunTally, tallyOf } from '../../../domain/view/run-tally.ts'

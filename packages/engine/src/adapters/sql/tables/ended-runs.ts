@@ -101,9 +101,9 @@ const IS_UNCOUNTED = `finished_at IS NOT NULL AND (late = 1 OR NOT EXISTS (SELEC
     WHERE m.status = runs.status
       AND (m.ended_at > runs.finished_at OR (m.ended_at = runs.finished_at AND m.run_id >= runs.id))))`
 
-/** The columns of ends: of runs, and of those that were removed. */
+/** The columns of ends, both of runs and of removed runs. */
 export const END_COLUMNS = REMOVED_ENDS.columns.join(', ')
 
-/** Keeps the ends of runs that are removed in the same transaction. Their ids follow in brackets. */
+/** Keeps the ends of runs that the same transaction removes. Their ids follow in brackets. */
 export const KEEP_ENDS = `INSERT INTO removed_ends (${END_COLUMNS})
   SELECT ${END_COLUMNS} FROM runs WHERE ${IS_UNCOUNTED} AND id IN`

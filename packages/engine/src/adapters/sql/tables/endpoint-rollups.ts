@@ -34,7 +34,7 @@ export const COUNT_POST = `INSERT INTO endpoint_rollups (span, namespace, endpoi
   ON CONFLICT (span, namespace, endpoint_id, at, outcome, duration_class)
   DO UPDATE SET posts = endpoint_rollups.posts + 1`
 
-/** The keys of the rows that count the post: of its endpoint and of all, in a span of each length. */
+/** The keys of the rows that count the post: for its endpoint and for all endpoints, in a span of each length. */
 export function rollupKeysOf({ namespace, endpointId, at, outcome, durationClass }: CountedPost): Value[][] {
   const spans = Object.keys(SPAN_MS) as SeriesStep[]
   return spans.flatMap(span =>

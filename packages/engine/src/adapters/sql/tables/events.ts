@@ -24,7 +24,7 @@ export const EVENTS = table<Event>()('events', {
     decided: since(2, optional(json)),
     generation: since(3, optional(integer)),
     runId: since(3, optional(text)),
-    // A statement of its own sets it.
+    // A dedicated statement sets it.
     answer: since(3, optional(json)),
   },
   indexes: {
@@ -47,18 +47,21 @@ interface Delivered {
   inbox: string
   eventId: string
   position: number
-  /** The parts of the run that the event starts, if it comes to that. */
+  /** The parts of the run that the event starts, if it starts one. */
   sent: DeliveredWith
 }
 
-/** The inboxes of runs: events that a singleton delivered to a live run. A row goes at the end of the run that was given its event. */
+/**
+ * The inboxes of runs: events that a singleton delivered to a live run. A row is removed at the end of the run that was given its
+ * event.
+ */
 export const DELIVERED_EVENTS = table<Delivered>()('delivered_events', {
   key: ['inbox', 'event_id'],
   since: 3,
   fixed: { inbox: text, eventId: text, position: integer, sent: json },
   indexes: {
     delivered_events_next: { on: 'inbox, position' },
-    // Retention and erasure look whether an event is in an inbox.
+    // Retention and erasure check whether an event is in an inbox.
     delivered_events_of: { on: 'event_id' },
   },
 })

@@ -29,7 +29,7 @@ import {
 } from '../description/column.ts'
 import { table } from '../description/table.ts'
 
-/** The columns beside `holds` that slots are counted by. */
+/** The columns, in addition to `holds`, by which slots are counted. */
 export const SLOT_COLUMNS = ['slot1', 'slot2', 'slot3'] as const
 
 const HELD_BY_LEASE = 'lease_owner IS NOT NULL AND leased_without_slots IS NULL'

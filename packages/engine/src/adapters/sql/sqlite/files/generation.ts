@@ -1,6 +1,6 @@
 // The generation of a database: a number in its first page, which an engine raises once between two checkpoints (store-guard.ts).
-// A database thus has the generation of its log, or the previous one, and another file in its place is noticed. Read from the
-// files, without SQLite.
+// A database therefore has the generation of its log, or the previous one, and a different file in its place is noticed. Read
+// from the files, without SQLite.
 
 import { closeSync, openSync, readSync } from 'node:fs'
 
