@@ -146,8 +146,8 @@ export class ConnectTransport implements Transport, Connections, Presence {
   }
 
   /**
-   * The same, only for the sockets of this engine. The heartbeat counts only while an invoke is under way: otherwise a process
-   * that hangs is let go.
+   * The same, only for the sockets of this engine. The heartbeat counts only while an invoke is under way: a process
+   * that hangs without one is given up.
    */
   beatHere(namespace: string, { instances, step }: Beat): void {
     for (const [url, { sockets }] of this.#runners) {

@@ -232,9 +232,9 @@ const CHANGES_CATALOG = {
   'delivery.created': false,
   'delivery.moved': false,
   'delivery.attempted': false,
-  // Every registration writes `app.seen`; a new app always comes with a change of its runner.
   'stream.written': false,
   'stream.merged': false,
+  // Every registration writes it; a new app always comes with a change of its runner.
   'app.seen': false,
   'runner.registered': true,
   'runner.forgotten': true,

@@ -144,7 +144,7 @@ export function* leaseSlotted(
     [owner, leaseUntil, wants ? null : 1, key],
   )
   if (wants) yield* takeTurns(run, turns, now)
-  // If several slots or starts became free at once, the run with the next turn may take another one of them.
+  // If several slots or starts became free at once, the run with the next turn may take one of the others.
   for (const { slot } of turns) {
     if (slots.taken(slot.id) < limitOf(slot)) yield* query(OPERATIONS['slot.free'], [now, now, slot.id, slot.id])
   }

@@ -207,7 +207,7 @@ function leadsOf({ filter, statuses }: Listed): Lead[] {
   const present = FILTERS_BY_ID.filter(name => (name === 'status' ? statuses : filter[name]) !== undefined)
   const few = present.find(name => INDEXED[name]?.finds === 'few')
   if (few) return [{ name: few }]
-  // Most runs have succeeded; a workflow or an app has fewer runs. But their indexes lack the status, and the status's has them.
+  // Most runs have succeeded; a workflow or an app has fewer runs. But their indexes lack the status, and the status index has both.
   const isWide = (name: FilterName) => name === 'status' && statuses?.includes('succeeded') === true
   const leads = [...present.filter(name => !isWide(name)), ...present.filter(isWide)].flatMap((name): Lead[] =>
     name === 'attribute' ? (filter.attribute ?? []).map(attribute => ({ name, attribute })) : [{ name }],
