@@ -1,4 +1,5 @@
-// `@perdure/sdk`: defines workflows and answers invokes; with the client, which sends events and starts runs. Each framework is served by `@perdure/sdk/<name>`.
+// `@perdure/sdk`: defines workflows and answers invokes. Includes the client, which sends events and starts runs. Each framework
+// has its own entry, `@perdure/sdk/<name>`.
 
 export * from '@perdure/client'
 export { type CurrentRun, currentRun } from './ambient/current-run.ts'

@@ -12,22 +12,23 @@ export interface ChatRun {
   readonly runId: string
   /** A token of the run, which your server makes. */
   readonly token: string
-  /** Where the answer begins in the stream of a run that has given others before. Default: at its start. */
+  /** Where the answer begins in the stream of a run that has given earlier answers. Default: at the start of the stream. */
   readonly offset?: string
 }
 
-/** Where the engine is, and how the runs of a chat begin. */
+/** The engine's address, and how the runs of a chat begin. */
 export interface PerdureChatTransportOptions<Message extends UIMessage = UIMessage> {
   /** URL of the engine, which must allow the origin of the page. */
   readonly url: string
   /** The name of the output stream that the runs write to. Default `chat`. */
   readonly stream?: string
-  /** Starts a run for the messages, or wakes the run of the chat, by a call of your server. */
+  /** Starts a run for the messages, or wakes the run of the chat, by a call to your server. */
   readonly send: (options: SendOptions<Message>) => Promise<ChatRun>
-  /** Finds the run of the answer that may be under way, after a reload of the page; null if none is. Default: none is. */
+  /** After a reload of the page, finds the run of an unfinished answer; null if there is none. Default: there is none. */
   readonly reconnect?: (options: ReconnectOptions<Message>) => Promise<ChatRun | null>
   /**
-   * Called when a connection to the engine has opened, and when one has failed. The transport reconnects by itself, with growing pauses.
+   * Called when a connection to the engine has opened and when one has failed. The transport reconnects by itself, with growing
+   * pauses.
    */
   readonly onLive?: (isLive: boolean) => void
   /** Default: the global `fetch`. */
@@ -35,8 +36,8 @@ export interface PerdureChatTransportOptions<Message extends UIMessage = UIMessa
 }
 
 /**
- * Shows the output streams that `streamUI` writes with `useChat` of the AI SDK. An answer survives a reload of the page, and a crash of the runner or
- * the engine. `stop()` ends the connection alone: cancel the run on your server.
+ * Shows the output streams that `streamUI` writes with `useChat` of the AI SDK. An answer survives a reload of the page, and a
+ * crash of the runner or the engine. `stop()` only ends the connection: cancel the run on your server.
  */
 export class PerdureChatTransport<Message extends UIMessage = UIMessage> implements ChatTransport<Message> {
   /** A reconnect shows the answer from its beginning. */
@@ -47,12 +48,12 @@ export class PerdureChatTransport<Message extends UIMessage = UIMessage> impleme
     this.#options = options
   }
 
-  /** Called by the AI SDK: starts or wakes a run, and gives its answer. */
+  /** Called by the AI SDK: starts or wakes a run, and returns its answer. */
   async sendMessages(options: SendOptions<Message>): Promise<ReadableStream<UIMessageChunk>> {
     return this.#answer(await this.#options.send(options), options.abortSignal)
   }
 
-  /** Called by the AI SDK: gives the answer that is under way. */
+  /** Called by the AI SDK: returns the answer that is under way. */
   async reconnectToStream(options: ReconnectOptions<Message>): Promise<ReadableStream<UIMessageChunk> | null> {
     const run = await this.#options.reconnect?.(options)
     return run ? this.#answer(run, options.abortSignal) : null
@@ -78,7 +79,7 @@ export class PerdureChatTransport<Message extends UIMessage = UIMessage> impleme
   }
 }
 
-/** How the answer is read. */
+/** How to read the answer. */
 interface Followed {
   url: string
   stream: string
@@ -87,10 +88,10 @@ interface Followed {
   onLive: ((isLive: boolean) => void) | undefined
 }
 
-/** The stream of one run, from an offset on. */
+/** The stream of one run, from an offset. */
 type RunStream = Followed & ChatRun & { offset: string }
 
-/** Yields the chunks of one answer, over all runs that the run continues as. */
+/** Yields the chunks of one answer, across all runs that continue the run. */
 async function* uiChunks({ runId, token, offset = '-1' }: ChatRun, options: Followed): AsyncGenerator<UIMessageChunk> {
   const answer = new Answer()
   yield { type: 'start', messageId: offset === '-1' ? runId : `${runId}:${offset}` }
@@ -113,7 +114,10 @@ async function* uiChunks({ runId, token, offset = '-1' }: ChatRun, options: Foll
   if (answer.finish) yield answer.finish
 }
 
-/** Yields the messages of a run until it has ended, or until its finished answer is stored (docs/decisions/0065-the-end-of-a-chat-message.md). */
+/**
+ * Yields the messages of a run until it ends, or until its finished answer is stored
+ * (docs/decisions/0065-the-end-of-a-chat-message.md).
+ */
 async function* untilOver(run: RunStream, answer: Answer): AsyncGenerator<readonly StreamMessage[]> {
   const leaving = new AbortController()
   const signal = AbortSignal.any([run.signal, leaving.signal])
@@ -133,7 +137,7 @@ async function* untilOver(run: RunStream, answer: Answer): AsyncGenerator<readon
 
 type Batch = IteratorResult<readonly StreamMessage[], void>
 
-/** The next messages, or the end if what was read before is stored for good. */
+/** The next messages, or the end once the messages read before are stored for good. */
 async function orStored(next: Promise<Batch>, read: RunStream & { next: number }): Promise<Batch> {
   const stopping = new AbortController()
   const stored = untilStored({ ...read, signal: AbortSignal.any([read.signal, stopping.signal]) })
@@ -148,11 +152,11 @@ async function orStored(next: Promise<Batch>, read: RunStream & { next: number }
 /** Turns messages of a stream into chunks of the user interface. */
 class Answer {
   isOver = false
-  /** The end of the answer, which counts once its step is stored. */
+  /** The end of the answer. It counts once its step is stored. */
   finish: UIMessageChunk | undefined
   /** Number of the next message. */
   next = 0
-  /** Step of the newest message, with its run. */
+  /** Step of the newest message, together with its run. */
   #step: string | undefined
   /** Step of the newest part of the answer. */
   #shownStep: string | undefined
@@ -164,7 +168,7 @@ class Answer {
     if ('end' in message) return this.#ended(message)
     if (message.step !== undefined) this.#step = `${runId} ${message.step}`
     if ('rollback' in message) return this.#withdrawn()
-    // Steps of a chat write one after the other: when another step writes, the step of `finish` is stored.
+    // Steps of a chat write one after the other: once another step writes, the step of `finish` is stored.
     if (this.finish && this.#finishStep !== this.#step) return [this.#over(this.finish)]
     return this.#shown(message.chunk as UIMessageChunk)
   }

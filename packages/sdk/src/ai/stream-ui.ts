@@ -1,5 +1,5 @@
-// Streams the answer of a model of the AI SDK: writes it to an output stream in the form that its user interface reads. Called in the
-// callbacks of steps.
+// Streams the answer of a model of the AI SDK: writes it to an output stream in the form that the AI SDK's user interface reads.
+// Called in the callbacks of steps.
 
 import type { UIMessageChunk } from 'ai'
 import type { OutputStream } from '../run/output-stream.ts'
@@ -10,13 +10,13 @@ export type UISource =
   // biome-ignore lint/suspicious/noExplicitAny: results of every set of tools
   | { readonly stream: ReadableStream<any> }
 
-/** They begin and end a message or one of its steps, for which one step of the run stands. */
+/** They begin and end a message or one of its steps. A step of the run stands for each step of the message. */
 const BOUNDARIES: ReadonlySet<string> = new Set(['start', 'start-step', 'finish-step', 'finish'])
 
 /**
- * Writes the answer of a model to an output stream, as one step of a message of the user interface, and resolves with its text. The message ends
- * with it, unless the model calls tools that other steps execute. Rejects with the error of the model, so that the step is tried
- * again: readers then drop what the attempt has written.
+ * Writes the answer of a model to an output stream, as one step of a message of the user interface, and resolves with its text.
+ * The message ends with this step, unless the model calls tools that other steps execute. Rejects with the model's error, so that
+ * the step is retried: readers then drop the chunks of the failed attempt.
  */
 export async function streamUI(out: OutputStream, result: UISource): Promise<string> {
   let failure: unknown
@@ -42,7 +42,7 @@ export async function streamUI(out: OutputStream, result: UISource): Promise<str
   return text
 }
 
-/** The text of an error is for the user, and the error itself for the step. */
+/** The user sees the text of an error; the step gets the error itself. */
 async function chunksOf(
   { stream }: Exclude<UISource, ReadableStream>,
   onError: (error: unknown) => void,

@@ -1,4 +1,4 @@
-// The run whose code is running: for helpers that get no argument of the handler.
+// The run whose code is running, for helper functions that do not get the handler's arguments.
 
 import { passScope } from '../pass/pass-scope.ts'
 import type { Logger } from '../run/logger.ts'
@@ -14,7 +14,7 @@ export interface CurrentRun extends WorkflowArgs {
 }
 
 /**
- * Returns the run whose handler, step callback or middleware calls this, in whatever function and after whatever `await`; undefined
+ * Returns the run whose handler, step callback or middleware calls this, in any function and after any `await`; undefined
  * elsewhere. `event` is the event that the handler gets; in `wrapRun` its data has not been parsed yet.
  */
 export function currentRun(): CurrentRun | undefined {

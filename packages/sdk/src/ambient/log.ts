@@ -6,12 +6,12 @@ import { passScope } from '../pass/pass-scope.ts'
 import { type Logger, type LogMethod, lineOf } from '../run/logger.ts'
 import type { LevelLogger, RunnerLog } from '../run/runner-log.ts'
 
-/** A logger takes the arguments of a line as they are given to `log`; most have `debug`. */
+/** A logger takes the arguments of a line as `log` got them; most have `debug`. */
 type Outside = LevelLogger & { debug?(message: string): unknown }
 
 let outside: Outside = console
 
-/** Takes the lines that are written outside of runs. Of several runners in a process, the newest one's logger takes them. */
+/** Sets the logger for lines written outside of runs. If a process has several runners, the newest one's logger takes them. */
 export function logOutsideTo(log: RunnerLog | LevelLogger): void {
   outside = typeof log === 'function' ? levelsOf(log) : log
 }
@@ -39,8 +39,8 @@ function method(level: LogLevel): LogMethod {
 }
 
 /**
- * Writes to the log of the run whose code calls it, as `ctx.logger` does. Outside of runs, each line goes with the same arguments to the
- * logger that the runner was given as `log`, else to the console.
+ * Writes to the log of the run whose code calls it, as `ctx.logger` does. Outside of runs, each line goes with the same arguments
+ * to the runner's `log` option, or to the console if there is none.
  */
 export const log: Logger = {
   debug: method('debug'),

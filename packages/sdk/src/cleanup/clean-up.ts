@@ -1,5 +1,5 @@
-// The work of a cleanup run: the handler of cancelled runs, and the rollbacks of the run that it follows, one at a time, in the
-// reverse order in which their steps were stored. One that fails does not stop the others. Called by the replay.
+// The work of a cleanup run: calls the handler of cancelled runs, then the rollbacks of the followed run, one at a time, in the
+// reverse order in which their steps were stored. A rollback that fails does not stop the others. Called by the replay.
 
 import { NonRetriableError } from '@perdure/client'
 import type { CleanupContext } from '@perdure/protocol'
@@ -10,23 +10,23 @@ import { rollbackNameOf, type StepToUndo, stepsToUndo } from './followed-run.ts'
 
 /** The rollbacks that a replay of the followed run has found. */
 export interface FoundRollbacks {
-  /** By hashed id of the step that they undo. */
+  /** By hashed id of the step that each one undoes. */
   readonly rollbacks: ReadonlyMap<string, Rollback>
-  /** Another replay would find no more of them. */
+  /** Another replay would not find more of them. */
   readonly isFinal: boolean
 }
 
 export interface Cleanup {
   readonly followed: CleanupContext
-  /** Calls the handler of cancelled runs; undefined if it is not to be called. */
+  /** Calls the handler of cancelled runs; undefined if it must not be called. */
   readonly onCancel: (() => unknown) | undefined
-  /** The pass may throw, and is repeated then. */
+  /** The pass may throw, and is then repeated. */
   readonly mayRepeat: boolean
   /** Takes the id of a step of the cleanup run. */
   takeId(name: string): StepId
   /** Whether the cleanup run has stored the end of the step. */
   isStored(id: StepId): boolean
-  /** Replays the handler of the followed run until it has called the wanted steps, by hashed id, if it does. */
+  /** Replays the handler of the followed run until it has called the wanted steps, by hashed id, or stops before. */
   find(wanted: ReadonlySet<string>): Promise<FoundRollbacks>
   /** Calls the step of a rollback. */
   run(id: StepId, callback: (context: StepContext) => unknown): PromiseLike<unknown>
@@ -37,7 +37,7 @@ export interface Cleanup {
 /** Cleans up. @throws CleanupError if something was not undone, when everything has been tried. */
 export async function cleanUp(cleanup: Cleanup): Promise<void> {
   const { followed, onCancel, mayRepeat } = cleanup
-  // The ids are taken first, so that no step of the handler of cancelled runs has one of them.
+  // Take the ids first, so that no step in the handler of cancelled runs gets one of them.
   const steps = stepsToUndo(followed).map(step => ({ ...step, by: cleanup.takeId(rollbackNameOf(step.position)) }))
   const open = steps.filter(({ by }) => !cleanup.isStored(by)).map(({ id }) => id)
   // Before any step of the cleanup run is called: the pass may end while a called step has not settled.
@@ -81,7 +81,7 @@ interface CleanupFailure {
 
 const NAMES_MAX = 5
 
-/** Something was not undone. The cause is the error of the first failure, which says whether the pass is tried again. */
+/** Something was not undone. The cause is the error of the first failure; it decides whether the pass is retried. */
 class CleanupError extends Error {
   constructor([first, ...others]: readonly CleanupFailure[]) {
     const { position, error } = first as CleanupFailure

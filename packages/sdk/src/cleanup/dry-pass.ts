@@ -1,5 +1,5 @@
-// A pass that only replays: a handler runs against a memo as far as the memo goes. No callback is executed, and no step is stored or
-// emitted. Used by the replay to find the rollbacks of the run that a cleanup run follows.
+// A pass that only replays: it runs a handler against a memo as far as the memo goes. It executes no callback, and stores and
+// emits no step. The replay uses it to find the rollbacks of the run that a cleanup run follows.
 
 import type { Discovery } from '../pass/discoveries.ts'
 import type { EncodedOpcode } from '../pass/opcode.ts'
@@ -8,7 +8,7 @@ import type { StepId } from '../pass/step-ids.ts'
 import type { StepPromise } from '../pass/step-promise.ts'
 
 export class DryPass extends Pass {
-  /** A step that the memo does not have is checked as in any pass, and then never settles. */
+  /** A step that is not in the memo is checked as in any pass, and then never settles. */
   override step(
     called: string | StepId,
     op: EncodedOpcode['op'],
@@ -21,7 +21,7 @@ export class DryPass extends Pass {
   }
 }
 
-/** Stands for the opcode of a step that is not to be executed. A sleep keeps the pass from ending no longer than the handler does. */
+/** Stands for the opcode of a step that must not be executed. A sleep keeps the pass open no longer than the handler does. */
 function nothing({ hashedId: id }: StepId): EncodedOpcode {
   return { id, op: 'Sleep', text: '', settles: false }
 }
@@ -30,8 +30,8 @@ function nothing({ hashedId: id }: StepId): EncodedOpcode {
 const { setTimeout, clearTimeout } = globalThis
 
 /**
- * Keeps a dry pass open while steps are wanted that the handler has not called, but not for long: the handler may await I/O that is no
- * step beside a step that never settles here.
+ * Keeps a dry pass open while the handler has not called all wanted steps, but not for long: the handler may await I/O outside of
+ * steps while another step never settles here.
  */
 export class DelayUntilCalled {
   readonly #isComplete: () => boolean
@@ -44,7 +44,7 @@ export class DelayUntilCalled {
     this.#ms = ms
   }
 
-  /** Whether the pass stays open. `onOver` is called when the time is over. */
+  /** Whether the pass stays open. Calls `onOver` when the time is over. */
   keepsOpen(_at: unknown, onOver: () => void): boolean {
     if (this.#isOver || this.#isComplete()) return false
     this.#timer ??= setTimeout(() => {

@@ -3,7 +3,7 @@
 
 import { type CleanupContext, type FollowedStep, hashStepId, positionalStepId } from '@perdure/protocol'
 
-/** A step of the followed run that is to be undone. */
+/** A step of the followed run to undo. */
 export interface StepToUndo {
   /** Hashed id. */
   readonly id: string
@@ -12,12 +12,12 @@ export interface StepToUndo {
   readonly result: unknown
 }
 
-/** Returns the name of the step that undoes another. It is the name of no other step, as positions differ. */
+/** Returns the name of the step that undoes another. No other step has this name, because positions differ. */
 export function rollbackNameOf(position: string): string {
   return `rollback:${position}`
 }
 
-/** The steps that succeeded and have a rollback, the one that was stored last first. */
+/** The steps that succeeded and have a rollback, the last stored one first. */
 export function stepsToUndo({ steps }: Pick<CleanupContext, 'steps'>): StepToUndo[] {
   const positions = new Positions()
   const found: StepToUndo[] = []
@@ -38,7 +38,10 @@ const WITH_RESULT: ReadonlySet<string | undefined> = new Set<string | undefined>
   undefined,
 ])
 
-/** The results of the steps that succeeded, by position, in the order in which they were stored. `read` turns each into what a handler gets. */
+/**
+ * The results of the steps that succeeded, by position, in the order in which they were stored. `read` turns each into the
+ * handler's value.
+ */
 export function resultsOf(
   { steps }: Pick<CleanupContext, 'steps'>,
   read: (entry: FollowedStep) => unknown,
@@ -57,7 +60,7 @@ function hasSucceeded({ error, pending }: FollowedStep): boolean {
   return error === undefined && pending !== true
 }
 
-/** Finds the position behind the hashed id of a step. Each hash is computed once: a loop may have used a name thousands of times. */
+/** Finds the position of a step from its hashed id. Computes each hash once: a loop may have used a name thousands of times. */
 class Positions {
   readonly #byName = new Map<string, { hashes: Map<string, string>; next: number }>()
 
@@ -72,5 +75,5 @@ class Positions {
   }
 }
 
-/** Twice the bound of the steps of a run: a use whose id another step has takes the next. */
+/** Twice the maximum of steps per run: a use takes the next id if another step already has its id. */
 const USES_MAX = 20_000

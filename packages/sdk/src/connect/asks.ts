@@ -1,5 +1,5 @@
-// The requests for another pass of a run that the engine has not acknowledged (docs/wire-protocol.md#another-pass). Each is sent again
-// from time to time, and when its link has connected again. Kept by the passes.
+// The requests for another pass of a run that the engine has not acknowledged (docs/wire-protocol.md#another-pass). Each is
+// repeated from time to time, and when its link has reconnected. Kept by the passes.
 
 import type { AskForPass } from '../replay/late-handler.ts'
 import { againText, type Outlet } from './frames.ts'
@@ -7,7 +7,7 @@ import { againText, type Outlet } from './frames.ts'
 const REPEAT_MS = 5_000
 /** Half an hour. */
 const REPEATS_MAX = 360
-/** Requests that wait at a time. */
+/** Maximum number of waiting requests. */
 const ASKS_MAX = 1_000
 
 interface Ask {
@@ -26,7 +26,7 @@ export class Asks {
     this.#onAnswered = onAnswered
   }
 
-  /** Returns the function by which the passes of an outlet ask. */
+  /** Returns the function that an outlet's passes use to ask. */
   on(outlet: Outlet): AskForPass {
     return ({ ctx: { runId }, settled }) => {
       if (this.#asks.size >= ASKS_MAX) return Promise.resolve(false)
@@ -48,7 +48,7 @@ export class Asks {
     this.#end(id, true)
   }
 
-  /** The frames of an outlet that are not acknowledged. */
+  /** Returns the frames of an outlet that are not acknowledged. */
   unacknowledged(outlet: Outlet): string[] {
     return [...this.#asks.values()].filter(ask => ask.outlet === outlet).map(({ frame }) => frame)
   }

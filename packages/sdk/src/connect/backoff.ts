@@ -5,8 +5,8 @@ import { CLOSE_CODES } from '@perdure/protocol'
 const RECONNECT_DELAY_MS_MAX = 15_000
 
 /**
- * Returns the milliseconds before the next connection is tried: `initialMs`, doubled with each failure up to 15 s, with jitter so
- * that many runners do not all reconnect at the same moment. `random` is a number from 0 up to 1.
+ * Returns the delay in milliseconds before the next connection attempt: `initialMs`, doubled with each failure up to 15 s, with
+ * jitter so that many runners do not all reconnect at the same moment. `random` is a number from 0 up to 1.
  */
 export function reconnectDelayMs(options: {
   closeCode: number

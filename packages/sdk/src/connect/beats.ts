@@ -1,25 +1,25 @@
-// Heartbeats from a thread of their own. A callback that computes for long blocks the event loop, and with it the socket: the
-// engine would take the runner for dead, and repeat the step. The thread sends nothing while the event loop turns.
-// See docs/wire-protocol.md#a-blocked-event-loop. Started by connect.ts.
+// Heartbeats from a separate thread. A callback that computes for long blocks the event loop, and the socket with it: the engine
+// would consider the runner dead and repeat the step. The thread sends nothing while the event loop turns. See
+// docs/wire-protocol.md#a-blocked-event-loop. Started by connect.ts.
 
 import { Worker } from 'node:worker_threads'
 import { BEATS_HEADER, BEATS_STEP_HEADER } from '@perdure/protocol'
 import { loopTurned, showBegunSteps } from '../run/blocked-loop.ts'
 
 export interface BeatsOptions {
-  /** URLs of the engines' `/connect`, over HTTP: each may have a socket of the runner. */
+  /** URLs of the engines' `/connect`, over HTTP: the runner may have a socket to each. */
   urls: readonly string[]
   apiKey: string | undefined
   /** The instances of the runner's sockets. */
   instances: readonly string[]
 }
 
-/** The event loop turns this often in the time between two heartbeats of a socket. */
+/** How often the event loop turns between two heartbeats of a socket. */
 const TURNS_PER_HEARTBEAT = 4
 
 /**
- * The thread, as CommonJS text: a bundle of the user's runner is one file. After two turns without the event loop it beats
- * every turn.
+ * The thread, as CommonJS text, because a bundle of the user's runner is one file. After two missed turns of the event loop it
+ * sends a heartbeat every turn.
  */
 const THREAD = `
 const { urls, headers, everyMs, turns, begun, stepHeader } = require('node:worker_threads').workerData
@@ -49,7 +49,7 @@ export class Beats {
     this.#options = options
   }
 
-  /** Starts the thread, once. Without threads, as some platforms have none, the socket alone counts. */
+  /** Starts the thread, once. Some platforms have no threads: there, only the socket's heartbeats count. */
   start(heartbeatMs: number): void {
     if (this.#timer) return
     const { urls, apiKey, instances } = this.#options
@@ -66,7 +66,7 @@ export class Beats {
       this.#thread = new Worker(THREAD, {
         eval: true,
         workerData: { urls, headers, everyMs, turns, begun: showBegunSteps(), stepHeader: BEATS_STEP_HEADER },
-        // Loaders and preloaded code of the process are not for this thread.
+        // The thread does not need the loaders and preloaded code of the process.
         execArgv: [],
         env: {},
         resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 },

@@ -12,11 +12,10 @@ import { CONNECT_OPTIONS, type ConnectedRunner, type ConnectOptions, readSetting
 import { Passes } from './passes.ts'
 
 /**
- * Connects a runner to the engine and keeps it connected. The runner needs no address: the engine sends invokes over the
- * socket that the runner opened. A lost connection is opened again, as often as it takes. Passes in flight
- * continue without a connection, and frames that the engine has not acknowledged are sent again. Throws a TypeError for
- * an invalid option and a ConfigError for an invalid environment variable. All other problems are reported by `ready`,
- * `log` and `onError`.
+ * Connects a runner to the engine and keeps it connected. The runner needs no address: the engine sends invokes over the socket
+ * that the runner opened. The runner reopens a lost connection, however often that takes. Passes in flight continue without a
+ * connection, and frames that the engine has not acknowledged are sent again. Throws a TypeError for an invalid option and a
+ * ConfigError for an invalid environment variable. All other problems are reported by `ready`, `log` and `onError`.
  */
 export function connect(options: ConnectOptions): ConnectedRunner {
   const handler = createHandlerFor('connect', options, CONNECT_OPTIONS)
@@ -32,7 +31,7 @@ export function connect(options: ConnectOptions): ConnectedRunner {
     passes,
     beats,
     onRegistered(reply: RegisterReply, url: string) {
-      // Without a runner id the engine invents one for each socket, so the line leaves it out.
+      // Without a runner id the engine invents one for each socket, so the log line leaves it out.
       const name = reply.runnerId.startsWith('conn:') ? '' : ` as ${reply.runnerId}`
       log.registered(reply, `Connected to ${url}${name}: ${reply.workflows} workflows`, handler.warnings)
       resolve(reply)

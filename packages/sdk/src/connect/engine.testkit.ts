@@ -1,4 +1,4 @@
-// A scripted engine: a real WebSocket server that records frames and answers them, unless a test answers them itself.
+// A scripted engine: a real WebSocket server that records frames and answers them, unless a test answers them.
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
@@ -18,7 +18,7 @@ export interface ScriptedEngineOptions {
   signingKey?: string
   /** Signs the answer to the handshake in another way, or not at all. */
   proof?: (nonce: string, host: string) => string | undefined
-  /** Features that the `hello` lists. Default: none, as of an earlier engine. */
+  /** Features that `hello` lists. Default: none, like an earlier engine. */
   features?: string[]
   /** Refuses every socket with this error. */
   refusal?: { code: string; message: string }
@@ -60,7 +60,7 @@ export class Connection {
 
 export class ScriptedEngine {
   readonly connections: Connection[] = []
-  /** Key, instances and step of each heartbeat beside a socket. */
+  /** Key, instances and step of each heartbeat that comes outside the socket. */
   readonly beats: string[] = []
   readonly options: ScriptedEngineOptions
   #server: Server | undefined
@@ -80,7 +80,7 @@ export class ScriptedEngine {
     return this.connections.at(-1) as Connection
   }
 
-  /** Starts to listen; after a restart on the same port as before. */
+  /** Starts to listen; after a restart, on the same port as before. */
   async open(): Promise<this> {
     const server = createServer(({ headers }, response) => {
       const beats = headers['x-engine-beats']

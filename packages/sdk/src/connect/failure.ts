@@ -70,7 +70,7 @@ function parse(body: string): unknown {
   }
 }
 
-/** An engine that gets the handshake without its upgrade says so. */
+/** The message of an engine that got the handshake without its upgrade. */
 const WITHOUT_UPGRADE = /must be an upgrade/
 
 function upgradeRemedy({ status, body }: ForeignAnswer): string {

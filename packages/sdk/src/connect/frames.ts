@@ -1,11 +1,11 @@
-// Encodes and decodes the frames of a Connect socket. Results and opcodes, which are large, are JSON text already and are
-// spliced in. Called by the socket, the link and the passes.
+// Encodes and decodes the frames of a Connect socket. Results and opcodes are large; they are JSON text already and are spliced
+// in. Called by the socket, the link and the passes.
 
 import { type CheckpointReport, checkpointPayload } from '../pass/checkpoints.ts'
 import type { Answer } from '../replay/answer.ts'
 import { type Append, appendText } from '../stream/outlet.ts'
 
-/** A received frame. Its type and id are checked, its payload is not. */
+/** A received frame. Its type and id are checked, but not its payload. */
 export interface IncomingFrame {
   readonly type: string
   readonly id: string

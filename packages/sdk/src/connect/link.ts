@@ -34,12 +34,12 @@ interface LinkOptions {
   onWarning(message: string, url: string): void
 }
 
-/** How long a closing runner waits for an engine that is away. The engine does not wait longer for a result, either. */
+/** How long a closing runner waits for an absent engine. The engine does not wait longer for a result, either. */
 const ENDING_AWAY_MS_MAX = 5_000
-/** Longest handshake, and where there is another engine to go on with. */
+/** Maximum time of a handshake, and its maximum when there is another engine to try. */
 const HANDSHAKE_MS_MAX = 10_000
 const HANDSHAKE_MS_MAX_OF_SEVERAL = 3_000
-/** Longest time from the handshake to the registration. */
+/** Maximum time from the handshake to the registration. */
 const REGISTER_MS_MAX = 10_000
 const PROOF = `the header ${DIALLED_HOST_HEADER} of the handshake`
 const HELLO_ID = 'hello'
@@ -51,14 +51,14 @@ const ENDING_ANSWER = answerRefusal(503, 'The runner is shutting down')
 export class Link implements Outlet {
   readonly #options: LinkOptions
   readonly #stopping = new AbortController()
-  /** The sockets of a runner begin at different engines. */
+  /** Each socket of a runner starts with a different engine. */
   readonly #engines: EngineList
   #socket: EngineSocket | undefined
   #registered = false
   /** Whether the engine has registered this link before. */
   #wasRegistered = false
   #checkpoints = false
-  /** Invokes that were read in this turn of the event loop. */
+  /** Invokes that were read in this turn of the event loop and have not begun. */
   readonly #unbegun = new Set<string>()
   #ending = false
   /** Connections lost in a row. */
@@ -86,8 +86,8 @@ export class Link implements Outlet {
   }
 
   /**
-   * Ends the link: starts no further pass, lets the passes in flight come to their next durable step, and closes the socket
-   * when the engine has acknowledged their results, at the latest after `timeoutMs`. Resolves when the socket is closed.
+   * Ends the link: starts no further pass, lets each pass in flight reach its next durable step, and closes the socket when the
+   * engine has acknowledged their results, or after `timeoutMs` at the latest. Resolves when the socket is closed.
    */
   async end(timeoutMs: number): Promise<void> {
     const { passes } = this.#options
@@ -124,7 +124,7 @@ export class Link implements Outlet {
       else this.#options.passes.abandon(this, end.error)
       const { retryInitialMs: initialMs } = this.#options.settings
       const { closeCode } = end
-      // The delay grows when every engine has failed once more.
+      // The delay grows each time every engine has failed once more.
       const failures = Math.ceil(this.#failures / this.#engines.size)
       const ms = reconnectDelayMs({ closeCode, failures, initialMs, random: Math.random() })
       await delay(ms, undefined, { signal }).catch(() => undefined)
@@ -193,8 +193,8 @@ export class Link implements Outlet {
   }
 
   /**
-   * Begins a pass after the frames that came with its invoke: behind a blocked event loop the engine may have sent the pass to another
-   * runner meanwhile, and have cancelled it here.
+   * Begins a pass after the frames that came with its invoke: while the event loop was blocked, the engine may have sent the pass
+   * to another runner and cancelled it here.
    */
   #begin(id: string, payload: unknown): void {
     this.#unbegun.add(id)
@@ -228,7 +228,7 @@ export class Link implements Outlet {
     socket.send(frameText('runner.register', id, { ...this.#options.settings.registration, ...terms }))
   }
 
-  /** Stops further invokes, while a pass is in flight. */
+  /** Tells the engine to send no further invokes, while a pass is in flight. */
   #announceEnd(): void {
     const isIdle = this.#options.passes.underWay(this).length === 0
     if (!this.#socket || isIdle) return

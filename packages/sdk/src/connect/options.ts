@@ -10,11 +10,11 @@ import { REGISTRATION_OPTIONS, type RegistrationOptions, registerRequest } from 
 /** Options of `connect()`. */
 export interface ConnectOptions extends HandlerOptions, RegistrationOptions {
   /**
-   * Stable id of this runner. Runs can be pinned to it, and with it a runner that reconnects continues its passes.
-   * Without it, the engine forgets the runner when its socket ends, and retries the passes that were in flight.
+   * Stable id of this runner. Runs can be pinned to it, and a runner with an id continues its passes after it reconnects. Without
+   * an id, the engine forgets the runner when its socket ends, and retries the passes that were in flight.
    */
   runner?: string
-  /** Most passes that the engine sends to this runner at a time, 1 to 100,000. Default: the runner sets no limit. */
+  /** Maximum number of passes that the engine sends to this runner at a time, 1 to 100,000. Default: no limit. */
   maxConcurrency?: number
   /** Number of sockets to the engine, 1 to 16. Several sockets spread many small passes. Default 1. */
   sockets?: number
@@ -24,7 +24,7 @@ export interface ConnectOptions extends HandlerOptions, RegistrationOptions {
    */
   checkpoints?: boolean
   /**
-   * Shut down gracefully on SIGTERM and SIGINT: passes in flight come to their next durable step, then the process ends. A
+   * Shut down gracefully on SIGTERM and SIGINT: each pass in flight continues to its next durable step, then the process ends. A
    * second signal ends it at once. Default true.
    */
   handleSignals?: boolean
@@ -32,7 +32,7 @@ export interface ConnectOptions extends HandlerOptions, RegistrationOptions {
   closeTimeoutMs?: number
   /** How long passes continue, and results are kept, while the engine is away. Default 60 s. */
   awayTimeoutMs?: number
-  /** First delay before a lost connection is opened again; it doubles up to 15 s. Default 250 ms. */
+  /** First delay before a lost connection is reopened; it doubles up to 15 s. Default 250 ms. */
   retryInitialMs?: number
 }
 
@@ -48,7 +48,7 @@ export const CONNECT_OPTIONS: OptionNames<ConnectOptions> = {
   awayTimeoutMs: true,
 }
 
-/** A runner that is connected, or that keeps trying to connect. */
+/** A runner that is connected or keeps trying to connect. */
 export interface ConnectedRunner {
   /**
    * Resolves with the engine's first acknowledgement. Rejects with a {@link PerdureError} when the engine refuses the
@@ -60,9 +60,9 @@ export interface ConnectedRunner {
   /** Whether a socket is registered now. */
   readonly connected: boolean
   /**
-   * Starts no further pass, lets the passes in flight come to their next durable step, from which another runner goes on, and
-   * disconnects once the engine has acknowledged their results. Passes that take longer than `closeTimeoutMs` are cancelled.
-   * Never rejects; further calls return the same promise.
+   * Starts no further pass, lets each pass in flight reach its next durable step, where another runner continues, and disconnects
+   * once the engine has acknowledged their results. Passes that take longer than `closeTimeoutMs` are cancelled. Never rejects;
+   * further calls return the same promise.
    */
   close(): Promise<void>
 }
@@ -85,7 +85,7 @@ export function readSettings(options: ConnectOptions, handler: Handler) {
     apiKey: options.apiKey ?? readEnvironment('ENGINE_API_KEY'),
     /** The engine must sign its handshake response with one of these. Without keys every engine is accepted. */
     signingKeys: signingKeysOf(options.signingKey),
-    /** Identify the process and its sockets to the engine. */
+    /** The engine identifies the process and its sockets by these. */
     instances: Array.from({ length: sockets }, (_, index) => `${instance}-${index}`),
     sockets,
     checkpoints: options.checkpoints ?? true,
@@ -94,7 +94,7 @@ export function readSettings(options: ConnectOptions, handler: Handler) {
     retryInitialMs: options.retryInitialMs ?? 250,
     /** Payload of `runner.register`, except for the fields that differ between sockets. */
     registration: { ...registration, features: [...(registration.features ?? []), BEATS_FEATURE] },
-    /** Most passes of all sockets together. */
+    /** Maximum number of passes on all sockets together. */
     maxConcurrency,
   }
 }

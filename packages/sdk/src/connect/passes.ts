@@ -1,5 +1,5 @@
-// The passes in flight on a runner, and their frames that the engine has not acknowledged yet. A pass outlives the socket
-// of its invoke: when the link has connected again, it sends the `unacknowledged` frames again. Called by the links.
+// The passes in flight on a runner, and their frames that the engine has not acknowledged yet. A pass outlives the socket of its
+// invoke: when the link has reconnected, it sends the `unacknowledged` frames again. Called by the links.
 
 import { CLEANUP_FEATURE } from '@perdure/protocol'
 import type { Checkpointer, CheckpointReceipt, CheckpointReport } from '../pass/checkpoints.ts'
@@ -12,13 +12,13 @@ import { Asks } from './asks.ts'
 import { checkpointText, fieldOf, type Outlet, resultText } from './frames.ts'
 import { StreamAppends } from './stream-appends.ts'
 
-/** Most characters kept of results that the engine has not acknowledged. Above it the oldest results are dropped. */
+/** Maximum number of characters kept in results that the engine has not acknowledged. Above it the oldest results are dropped. */
 const UNACKNOWLEDGED_CHARS_MAX = 64 * 1024 * 1024
 
 /** A callback that runs for longer is reported to the engine. */
 const RUNNING_AFTER_MS = 500
 
-/** How long the engine takes an answer after the end of a run, to undo what has succeeded by then. */
+/** How long after the end of a run the engine accepts an answer, to undo the steps that had succeeded. */
 const LATE_MS = 10_000
 
 interface PendingCheckpoint {
@@ -34,11 +34,11 @@ interface PassUnderWay {
   /** By seq, in ascending order. */
   readonly checkpoints: Map<number, PendingCheckpoint>
   checkpointCount: number
-  /** Made when a step writes to an output stream. */
+  /** Created when a step first writes to an output stream. */
   appends?: StreamAppends
-  /** The engine takes an answer after the end of the run. */
+  /** Whether the engine accepts an answer after the end of the run. */
   readonly mayBeLate: boolean
-  /** Set while the pass is cancelled, and may still answer. */
+  /** Set while the pass is cancelled but may still answer. */
   late?: ReturnType<typeof setTimeout>
 }
 
@@ -65,7 +65,7 @@ export class Passes {
     this.#handler = handler
   }
 
-  /** Starts a pass, whose result is sent by `outlet`. A pass with the same id is cancelled and its result dropped. */
+  /** Starts a pass; `outlet` sends its result. A pass with the same id is cancelled and its result dropped. */
   start(id: string, request: unknown, outlet: Outlet, checkpoints: boolean): void {
     const earlier = this.#running.get(id)
     if (earlier) this.#stop(earlier, new Error('The engine reused the id of this invoke'))
@@ -142,13 +142,13 @@ export class Passes {
     this.#notifyIdle()
   }
 
-  /** Returns the ids of an outlet's invokes that are in flight, or whose result is not acknowledged. */
+  /** Returns the ids of an outlet's invokes that are in flight or whose result is not acknowledged. */
   underWay(outlet: Outlet): string[] {
     const all = [...this.#running, ...this.#results]
     return all.filter(([, one]) => one.outlet === outlet).map(([id]) => id)
   }
 
-  /** Returns the frames of an outlet that are not acknowledged, in the order in which they were sent first. */
+  /** Returns the frames of an outlet that are not acknowledged, in the order in which they were first sent. */
   unacknowledged(outlet: Outlet): string[] {
     const frames: string[] = []
     for (const pass of this.#running.values()) {
@@ -196,7 +196,7 @@ export class Passes {
     const chars = frames.reduce((sum, { length }) => sum + length, 0)
     this.#results.set(pass.id, { outlet: pass.outlet, frames, chars })
     this.#resultChars += chars
-    // Only the copy for a second attempt is dropped: if the socket still holds, the engine gets the first one.
+    // This drops only the copy for a second attempt: if the socket still holds, the engine gets the first one.
     for (const id of this.#results.keys()) {
       if (this.#resultChars <= UNACKNOWLEDGED_CHARS_MAX || id === pass.id) break
       this.acknowledged(id)
@@ -231,7 +231,7 @@ function knowsCleanup(request: unknown): boolean {
   return Array.isArray(features) && features.includes(CLEANUP_FEATURE)
 }
 
-/** Sends fields alone. The receipt has nothing for the pass, and without one the pass learns of it by its next report. */
+/** Sends only fields. The receipt has nothing for the pass, and a pass without one finds out with its next report. */
 function fieldsTo(checkpoint: Checkpointer): (fields: string) => void {
   return fields => void checkpoint({ opcodes: '[]', logs: '[]', fields }).catch(() => {})
 }

@@ -17,13 +17,13 @@ export async function open(options: ScriptedEngineOptions = {}): Promise<Scripte
 interface StartedRunner extends ConnectedRunner {
   /** Log lines of the runner. */
   readonly logged: string[]
-  /** Events of its step callbacks. */
+  /** Events of the runner's step callbacks. */
   readonly started: string[]
   /** Lets the step of workflow `held` finish. */
   release(): void
 }
 
-/** Starts a runner `r1` with three workflows: `echo` returns at once, `steps` has two steps, `held` one held step. */
+/** Starts a runner `r1` with three workflows: `echo` returns at once, `steps` has two steps, `held` has one held step. */
 export function start(engine: ScriptedEngine, options: Partial<ConnectOptions> = {}): StartedRunner {
   const logged: string[] = []
   const started: string[] = []

@@ -1,5 +1,5 @@
-// One WebSocket to the engine: the handshake, liveness, and frames as text. It handles only heartbeat frames and passes
-// all others to its link.
+// One WebSocket to the engine: the handshake, liveness, and frames as text. It handles only heartbeat frames and passes all other
+// frames to its link.
 
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
@@ -34,23 +34,23 @@ interface SocketOptions {
   signingKeys: readonly string[]
   onOpen(): void
   onFrame(frame: IncomingFrame): void
-  /** Called once, also when the socket never opened. */
+  /** Called once, even if the socket never opened. */
   onEnd(end: SocketEnd): void
 }
 
-/** Most characters, and longest time, of an answer that refuses the handshake. */
+/** Maximum size and time of an answer that refuses the handshake. */
 const REFUSAL_CHARS_MAX = 16_384
 const REFUSAL_MS_MAX = 1_000
-/** The engine counts as gone when it is silent for this many ticks, of which each heartbeat interval has two. */
+/** The engine counts as gone when it is silent for this many ticks. A heartbeat interval has two ticks. */
 const SILENT_TICKS_MAX = CONNECT_SILENCE_MS / (CONNECT_HEARTBEAT_MS / 2)
 /**
- * With more bytes that the engine has not read, further frames wait here: the signs of life of the runner, which go in between, would come
- * too late behind them.
+ * Above this number of bytes that the engine has not read, further frames wait here. Otherwise the runner's heartbeats would come
+ * too late, behind all those frames.
  */
 const UNREAD_BYTES_MAX = 4 * 1024 * 1024
-/** An engine that signs nothing refuses the key, and says so within this time. */
+/** An engine that signs nothing refuses the key and gives its reason within this time. */
 const REASON_MS_MAX = 1_000
-/** How long the closing handshake may take before the socket is terminated. */
+/** Maximum time of the closing handshake before the socket is terminated. */
 const CLOSE_MS_MAX = 1_000
 
 export class EngineSocket {
@@ -60,10 +60,10 @@ export class EngineSocket {
   #requestKey = ''
   #signature: string | undefined
   #proof: 'none' | 'v1' | 'v2' = 'none'
-  /** The TCP socket, to write the frames of one turn of the event loop together. */
+  /** The TCP socket, for writing the frames of one turn of the event loop together. */
   #tcpSocket: Socket | undefined
   #corked = false
-  /** Frames behind those that the engine has not read, in their order. */
+  /** Frames that wait until the engine has read the earlier ones, in order. */
   #waiting: string[] = []
   #end: SocketEnd | undefined
   #lastError: EngineError | undefined
@@ -94,7 +94,7 @@ export class EngineSocket {
     this.#listen()
   }
 
-  /** Sends a frame, together with all others of this turn of the event loop; after them, if they are many. */
+  /** Sends a frame together with all others of this turn of the event loop; if there are many unread ones, after those. */
   send(frame: string): void {
     if (this.#waiting.length > 0 || this.#socket.bufferedAmount > UNREAD_BYTES_MAX) this.#waiting.push(frame)
     else this.#write(frame)
@@ -123,23 +123,23 @@ export class EngineSocket {
       })
     }
     if (this.#tcpSocket) this.#socket.send(frame)
-    // Some runtimes do not show the TCP socket, which would say when it has sent all.
+    // Some runtimes do not expose the TCP socket, which would signal that all is sent.
     else this.#socket.send(frame, () => this.#sendWaiting())
   }
 
-  /** From now on sends a frame at least this often, and expects the same of the engine. */
+  /** Sends a frame at least this often after this call, and expects the same of the engine. */
   keepAlive(heartbeatMs: number): void {
     const everyMs = heartbeatMs > 0 ? heartbeatMs : CONNECT_HEARTBEAT_MS
     clearInterval(this.#heartbeatTimer)
     this.#heartbeatTimer = setInterval(() => this.#tick(), everyMs / 2)
   }
 
-  /** Whether the engine proved itself as an earlier version does: for any host, and any purpose. */
+  /** Whether the engine proved itself the way an earlier version does: for any host and any purpose. */
   get isProvenAsBefore(): boolean {
     return this.#proof === 'v1'
   }
 
-  /** Keeps an error of the engine, as the reason if the engine closes the socket next. */
+  /** Keeps an error of the engine, to use as the reason if the engine closes the socket next. */
   keepError(error: EngineError): void {
     this.#lastError = error
   }
@@ -150,7 +150,7 @@ export class EngineSocket {
     this.#closeTimer ??= setTimeout(() => this.#socket.terminate(), CLOSE_MS_MAX)
   }
 
-  /** Terminates the socket for a reason of the runner. */
+  /** Terminates the socket for a reason on the runner's side. */
   fail(end: SocketEnd): void {
     this.#end ??= end
     this.#socket.terminate()
@@ -187,7 +187,7 @@ export class EngineSocket {
       this.#silentTicks = 0
     })
     socket.on('error', (cause: NodeJS.ErrnoException) => {
-      // Failed connections to several addresses give an error without a message.
+      // When connections to several addresses fail, the error has no message.
       const reason = cause.message || cause.code || cause.name
       const problem = `${reason}${connectionRemedy(cause.code)}`
       this.#end ??= unreachable(`The engine cannot be reached at ${this.#options.url}: ${problem}`, { cause })
@@ -212,7 +212,7 @@ export class EngineSocket {
     this.fail(untrusted(message))
   }
 
-  /** An engine signs nothing for a caller that it refuses. Of such an engine, only the reason is read. */
+  /** An engine signs nothing for a caller that it refuses. From such an engine, read only the reason. */
   #readReason(frame: IncomingFrame | undefined): void {
     if (frame?.type === 'error') this.keepError(readError(frame.payload))
   }
@@ -234,7 +234,7 @@ export class EngineSocket {
   }
 }
 
-/** Reads the begin of an answer: all of it, or what has come in time. */
+/** Reads the beginning of an answer: all of it, or what arrived in time. */
 function readHead(response: IncomingMessage, then: (body: string) => void): void {
   let body = ''
   const timer = setTimeout(() => response.destroy(), REFUSAL_MS_MAX)

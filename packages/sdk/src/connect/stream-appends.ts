@@ -1,4 +1,4 @@
-// The appends to output streams that the engine has not acknowledged, of one pass. Kept by the passes.
+// The appends of one pass to output streams that the engine has not acknowledged. Kept by the passes.
 
 import { type Append, AppendRefusedError, type StreamOutlet } from '../stream/outlet.ts'
 import { fieldOf, type Outlet, streamText } from './frames.ts'
@@ -11,7 +11,7 @@ interface PendingAppend {
 }
 
 export class StreamAppends implements StreamOutlet {
-  /** Bounded by the bytes that are not acknowledged. */
+  /** The number is bounded by the unacknowledged bytes. */
   readonly appendsMax = Number.POSITIVE_INFINITY
   readonly #passId: string
   readonly #outlet: Outlet
@@ -31,7 +31,7 @@ export class StreamAppends implements StreamOutlet {
     })
   }
 
-  /** The engine has stored an append, or has refused it. */
+  /** The engine has stored or refused an append. */
   acknowledged(payload: unknown): void {
     const [stepId, name, seq] = ['stepId', 'name', 'seq'].map(field => fieldOf(payload, field))
     const key = keyOf({ stepId, name, seq })
@@ -43,7 +43,7 @@ export class StreamAppends implements StreamOutlet {
     else pending.reject(new AppendRefusedError(String(fieldOf(error, 'code')), String(fieldOf(error, 'message'))))
   }
 
-  /** The frames that are not acknowledged, without those of attempts that have ended. */
+  /** The frames that are not acknowledged, except those of attempts that have ended. */
   get unacknowledged(): string[] {
     return [...this.#pending.values()].filter(({ isOver }) => !isOver()).map(({ frame }) => frame)
   }

@@ -7,7 +7,7 @@ import { enginesOf, readEnvironment } from '@perdure/client/internal'
 import { oldNodeProblem, SECRET_KEY_BYTES_MIN, unknownSetting } from '@perdure/protocol'
 
 /**
- * Returns the signing keys: `given` (one key, an array, or a text separated by commas or spaces), else those of
+ * Returns the signing keys: `given` (one key, an array, or a text separated by commas or spaces), otherwise those in
  * `ENGINE_SIGNING_KEY`. Throws for a key that is too short to be safe.
  */
 export function signingKeysOf(given: string | readonly string[] | undefined): string[] {
@@ -33,8 +33,8 @@ export function readAllowUnsigned(): boolean {
 }
 
 /**
- * Throws a ConfigError for a variable that is no setting of a runner or of the engine, or whose value is unreadable, and for
- * a Node that is too old.
+ * Throws a ConfigError for a variable that neither a runner nor the engine has, for a value that is unreadable, and for a Node
+ * version that is too old.
  */
 export function checkEnvironment(): void {
   const problem = oldNodeProblem()
@@ -72,7 +72,7 @@ export function detectRuntime(): 'node' | 'bun' | 'deno' {
   return 'node'
 }
 
-/** Variables that platforms set which stop a process between requests: Vercel, Lambda, Netlify, Cloud Run, Azure Functions. */
+/** Variables set by platforms that stop a process between requests: Vercel, Lambda, Netlify, Cloud Run, Azure Functions. */
 const SERVERLESS = ['VERCEL', 'AWS_LAMBDA_FUNCTION_NAME', 'NETLIFY', 'K_SERVICE', 'FUNCTIONS_WORKER_RUNTIME']
 
 /** Whether the platform stops this process between requests, so that it sends no heartbeats then. */

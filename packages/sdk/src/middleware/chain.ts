@@ -46,7 +46,7 @@ export class MiddlewareChain extends ValueChain {
     return around()
   }
 
-  /** Calls every `onPassEnd`. Passes a message about each that throws to `report`. */
+  /** Calls every `onPassEnd`. Reports each one that throws through `report`. */
   passEnded(ctx: RunContext, end: PassEnd, report: (message: string) => void): void {
     this.#tell('onPassEnd', one => one.onPassEnd?.({ ctx, end }), report)
   }
@@ -64,7 +64,7 @@ export class MiddlewareChain extends ValueChain {
     for (const one of this.#list) {
       try {
         const returned = tell(one)
-        // The pass is answered before this promise settles, so its rejection cannot be reported any more.
+        // The pass is answered before this promise settles, so nothing can report its rejection.
         if (isThenable(returned)) returned.then(undefined, () => undefined)
       } catch (error) {
         report(`Middleware "${one.name}": ${name} failed: ${error instanceof Error ? error.message : error}`)
@@ -85,7 +85,7 @@ function inPromise(call: () => unknown): () => Promise<unknown> {
   return async () => call()
 }
 
-/** Refuses a second `next()`: it would run the handler twice in one pass, and its steps would get other ids. */
+/** Refuses a second `next()`: it would run the handler twice in one pass, and the steps would get other ids. */
 function once(call: () => Promise<unknown>, what: string): () => Promise<unknown> {
   let called = false
   return async () => {
