@@ -1,4 +1,4 @@
-// `step.map`: one step for each item of a list, so many at once as the handler allows. Called by the step tools.
+// `step.map`: one step for each item of a list, with at most as many at once as the handler allows. Called by the step tools.
 
 import { NonRetriableError } from '@perdure/client'
 import type { Pass } from '../pass/pass.ts'
@@ -16,7 +16,7 @@ interface MapCall {
 
 type ItemCallback = (item: unknown, index: number, context: StepContext) => unknown
 
-/** Maps the items, in their order. Without `settle` the first failure rejects, and cuts off the other items. */
+/** Maps the items in order. Without `settle` the first failure rejects and cuts off the other items. */
 export async function map(pass: Pass, { name, items, call, callback, options }: MapCall): Promise<unknown[]> {
   if (!Array.isArray(items)) throw refusal(name, `the items must be an array, not ${kindOf(items)}`)
   if (typeof callback !== 'function') throw refusal(name, 'there is no callback')

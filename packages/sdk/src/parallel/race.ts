@@ -6,7 +6,7 @@ import { refuseNesting } from '../pass/pass-scope.ts'
 import type { Branch, RaceBranch } from '../run/branch.ts'
 import { beginBranch } from './within-branch.ts'
 
-/** Races the branches. Rejects like the branch that settles first. */
+/** Races the branches. Rejects if the branch that settles first rejects. */
 export async function race(pass: Pass, branches: Readonly<Record<string, RaceBranch>>): Promise<unknown> {
   refuseNesting(pass, 'race')
   const begun = entriesOf(branches).map(([name, branch]) => ({ name, ...begin(pass, name, branch) }))
@@ -32,7 +32,7 @@ function begin(pass: Pass, name: string, called: RaceBranch): { branch: Branch; 
   return { branch, promise: called }
 }
 
-/** The promise of a wait stays as it is: it shows whether its event came to anybody. */
+/** Leaves the promise of a wait as it is: it shows whether anybody got its event. */
 function asPromise(called: () => unknown): PromiseLike<unknown> {
   try {
     const returned = called()

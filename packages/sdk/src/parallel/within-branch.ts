@@ -3,7 +3,7 @@
 import { branchWithin, type PassScope, passScope } from '../pass/pass-scope.ts'
 import { Branch } from '../run/branch.ts'
 
-/** Returns a branch that begins here, and what runs code in it. */
+/** Begins a branch here. Returns it with the function that runs code in it. */
 export function beginBranch(pass: object): { branch: Branch; within<T>(run: () => T): T } {
   const branch = new Branch(branchWithin(pass))
   const scope: PassScope = { ...(passScope.getStore() as PassScope), branch }

@@ -5,7 +5,7 @@ import type { StepId } from './step-ids.ts'
 export class CalledSteps {
   /** The steps that the engine had not stored. */
   readonly discovered: string[] = []
-  /** The new steps that were called after the handler had returned, and are not executed. */
+  /** The new steps that were called after the handler had returned; they are not executed. */
   readonly lost: string[] = []
   /** The step that the handler called last. */
   last: string | undefined
@@ -28,7 +28,7 @@ export class CalledSteps {
     if (!this.lost.includes(name)) this.lost.push(name)
   }
 
-  /** The steps that nobody has awaited and that match, by default all. */
+  /** Returns the steps that nobody has awaited and that match, by default all. */
   unawaited(matches: (hashedId: string) => boolean = () => true): string[] {
     return [...this.#unawaited].filter(([hashedId]) => matches(hashedId)).map(([, name]) => name)
   }

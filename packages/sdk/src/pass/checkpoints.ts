@@ -1,6 +1,6 @@
-// Makes finished steps durable while the pass continues: sends opcodes and log lines, and receives settlements. One
-// report is under way at a time; steps that finish before its receipt are reported together in the next. A Connect runner
-// has checkpoints, and so has an HTTP runner that reaches its engine. See docs/wire-protocol.md#checkpoints. Called by the pass.
+// Makes finished steps durable while the pass continues: sends opcodes and log lines, and receives settlements. One report is
+// under way at a time; steps that finish before its receipt are reported together in the next. Connect runners have checkpoints,
+// and so do HTTP runners that can reach their engine. See docs/wire-protocol.md#checkpoints. Called by the pass.
 
 import { type CheckpointedStep, type MemoEntry, type OpcodeOf, RESPONSE_BYTES_MAX } from '@perdure/protocol'
 import type { LogBuffer } from '../run/log-buffer.ts'
@@ -20,13 +20,15 @@ export interface CheckpointReport {
 
 /** The payload of `checkpoint.ack`: the reported steps are durable. */
 export interface CheckpointReceipt {
-  /** In the order in which a replay will settle them. */
+  /** In the order in which a replay will settle the steps. */
   readonly steps: readonly CheckpointedStep[]
   /** Settle no further step call: let the running callbacks finish, and end the pass with their opcodes. */
   readonly stop?: boolean
 }
 
-/** It is not known whether a report is stored: the pass goes on without checkpoints, and its answer carries the report. */
+/**
+ * The runner does not know whether a report is stored: the pass continues without checkpoints, and its answer carries the report.
+ */
 export class UnreportedError extends Error {
   readonly isUnreachable: boolean
 
@@ -36,25 +38,25 @@ export class UnreportedError extends Error {
   }
 }
 
-/** JSON text of the payload of a checkpoint. */
+/** Returns the payload of a checkpoint as JSON text. */
 export function checkpointPayload(seq: number, { opcodes, logs, fields = '' }: CheckpointReport): string {
   return `{"seq":${seq},"opcodes":${opcodes},"logs":${logs}${fields}}`
 }
 
 /**
- * Resolves when the report is durable. Rejects with an {@link UnreportedError}, or when it will never be; the pass is then
- * cancelled. The runner ensures that one of these happens within a bounded time. Several reports may be under way: they become durable in the order of the
- * calls.
+ * Resolves when the report is durable. Rejects with an {@link UnreportedError}, or when the report can never be stored; the pass
+ * is then cancelled. The runner ensures that one of these happens within a bounded time. Several reports may be under way: they
+ * become durable in the order of the calls.
  */
 export type Checkpointer = (report: CheckpointReport) => Promise<CheckpointReceipt>
 
-/** Room in each report for the JSON around its lists, and for a line that says how many log lines were dropped. */
+/** Space in each report for the JSON around its lists, and for a line that says how many log lines were dropped. */
 const REPORT_RESERVE_BYTES = 2048
 
 interface CheckpointsOptions {
   logs: LogBuffer
   report: RunReport
-  /** May write log lines that the report is to have. */
+  /** May write log lines for the report. */
   beforeReport(): void
   /** Whether further steps may be reported. Default: until the pass ends. */
   isOpen?: (() => boolean) | undefined
@@ -78,7 +80,7 @@ export class Checkpoints {
     this.#report = report
   }
 
-  /** Whether the pass may report its steps. Otherwise it ends as one without checkpoints does. */
+  /** Whether the pass may report its steps. If not, it ends like a pass without checkpoints. */
   get isOpen(): boolean {
     return !this.#hasFailed && this.#isOpen()
   }

@@ -1,18 +1,18 @@
 // The steps that a pass has discovered and not reported yet, in the order in which they came to an end: a callback when it has
-// settled, all others when they are discovered. The engine stores them in that order, and every replay goes by it. Used by the
+// settled, every other step when it is discovered. The engine stores them in that order, and every replay follows it. Used by the
 // pass and its checkpoints.
 //
-// With `handsOver` the handler gets the results of finished steps before they are stored, all at once, as soon as no
-// callback runs and nothing else is outstanding. No callback starts then until they are stored: a handler that calls
-// one has them reported by a checkpoint, or ends the pass. A handler that returns first ends the run in the answer that
-// carries them. They are reported in the order in which the handler got them, which is the order of every replay.
+// With `handsOver` the handler gets the results of finished steps before they are stored, all at once, as soon as no callback
+// runs and nothing else is outstanding. No callback starts until they are stored: if the handler calls a step with a callback, a
+// checkpoint reports them or the pass ends. If the handler returns first, the answer that carries them ends the run. They are
+// reported in the order in which the handler got them, which is the order of every replay.
 
 import { AsyncResource } from 'node:async_hooks'
 import { byteLength } from '../wire/text-size.ts'
 import { type EncodedOpcode, OPCODE_RULES } from './opcode.ts'
 import type { StepId } from './step-ids.ts'
 
-/** The opcode of a discovered step, or what starts the step's callback. */
+/** The opcode of a discovered step, or the function that starts the step's callback. */
 export type Discovery = EncodedOpcode | StartOfCallback
 export type StartOfCallback = () => RunningCallback
 
@@ -21,11 +21,11 @@ export interface RunningCallback {
   readonly id: StepId
   /** By the monotonic clock. */
   readonly startedAt: number
-  /** Never rejects: a failure is an opcode, too. */
+  /** Never rejects: a failure is an opcode too. */
   readonly opcode: Promise<EncodedOpcode>
-  /** Gives the attempt up: the opcode of its failure. */
+  /** Gives up the attempt. Returns the opcode of its failure. */
   giveUp(error: Error): EncodedOpcode
-  /** Aborts the attempt, whose result nobody wants. */
+  /** Aborts the attempt, because nobody wants its result. */
   abort(reason: Error): void
 }
 
@@ -35,7 +35,9 @@ interface DeferredCallback {
   readonly start: StartOfCallback
 }
 
-/** How much the handler may get before it is stored: an answer or a checkpoint must have room for it. */
+/**
+ * Maximum size of the results that the handler gets before they are stored: an answer or a checkpoint must have space for them.
+ */
 const HANDED_CHARS_MAX = 128 * 1024
 
 export class Discoveries {
@@ -65,7 +67,7 @@ export class Discoveries {
     return this.#found.length + this.#handed.length
   }
 
-  /** The opcodes with a result that are not reported, and that the handler does not have. */
+  /** The opcodes with a result that are not reported and that the handler does not have. */
   get finished(): EncodedOpcode[] {
     return this.#found.filter(({ settles }) => settles)
   }
@@ -90,7 +92,7 @@ export class Discoveries {
     const callback = start()
     this.#running.add(callback)
     callback.opcode.then(opcode => {
-      // The result of an attempt that was given up is dropped.
+      // Drop the result of an attempt that was given up.
       if (!this.#running.delete(callback)) return
       this.#found.push(opcode)
       finished()
@@ -109,7 +111,7 @@ export class Discoveries {
     this.#running.clear()
   }
 
-  /** Aborts the running callbacks of these steps. Nothing of them is reported. */
+  /** Aborts the running callbacks of these steps. Nothing about them is reported. */
   abort(isUnwanted: (id: StepId) => boolean, reason: Error): void {
     for (const callback of this.#running) {
       if (!isUnwanted(callback.id)) continue
@@ -119,9 +121,9 @@ export class Discoveries {
   }
 
   /**
-   * Returns the steps that the handler may have before they are stored, in the order in which they will be: all that were
-   * found, if each is sure to settle with its result, `count` of them are outstanding, and no callback runs. Otherwise undefined.
-   * A step of a branch that was cut off may be among them, and is not outstanding.
+   * Returns the steps that the handler may have before they are stored, in the order in which they will be stored: all found
+   * steps, if each is sure to settle with its result, `count` of them are outstanding, and no callback runs. Otherwise returns
+   * undefined. Steps of a branch that was cut off may be among them; they are not outstanding.
    */
   handOver(count: number, isOutstanding: (id: string) => boolean): EncodedOpcode[] | undefined {
     if (this.#running.size > 0 || this.#found.length < count || !this.#found.every(({ settles }) => settles)) return
@@ -140,12 +142,12 @@ export class Discoveries {
     return this.#handed.splice(0)
   }
 
-  /** Adds opcodes that were reported in vain. They are stored before all others. */
+  /** Adds opcodes whose report failed. They are stored before all others. */
   takeBack(opcodes: readonly EncodedOpcode[]): void {
     this.#handed.unshift(...opcodes)
   }
 
-  /** Removes and returns the first opcodes that fit into `bytesMax`, but at least one. By default returns all. */
+  /** Removes and returns the first opcodes that fit into `bytesMax`, but at least one. Returns all by default. */
   take(bytesMax = Number.POSITIVE_INFINITY): EncodedOpcode[] {
     const handed = this.takeHanded()
     if (handed.length === 0) return this.#takeFound(bytesMax, 1)

@@ -1,11 +1,11 @@
 // The results that the engine has stored (sent with the invoke, or with the receipt of a checkpoint), and the order in
 // which a pass settles the handler's step calls with them.
 //
-// This order makes replay exact. When two steps are both stored, `Promise.race` must settle with the step that settled
-// first in the original pass, and parallel branches that share step names must call them in the original order. Step
-// calls are therefore settled one at a time, in the order of the memo's keys (the engine appends a key when its step
-// settles). Before each, the handler gets the time to do all it can with the previous one: until the microtask queue is
-// empty. Receipts continue that order, so a handler that continues after a checkpoint sees what every later replay sees.
+// This order makes replay exact. When two steps are both stored, `Promise.race` must settle with the step that settled first in
+// the original pass, and parallel branches that share step names must call them in the original order. The pass therefore settles
+// step calls one at a time, in the order of the memo's keys (the engine appends a key when its step settles). Before each, the
+// handler gets the time to do all it can with the previous one: until the microtask queue is empty. Receipts continue that order,
+// so a handler that continues after a checkpoint sees what every later replay sees.
 
 import type { InvokeRequest, MemoEntry } from '@perdure/protocol'
 import type { Branch } from '../run/branch.ts'
@@ -16,7 +16,7 @@ import { StepPromise } from './step-promise.ts'
 /** A step call of the handler that waits for its result. */
 interface Call {
   readonly name: string
-  /** How many calls had been settled before it. */
+  /** The number of calls that had been settled before this one. */
   readonly turn: number
   /** The branch that made it, if one did. */
   branch: Branch | undefined
@@ -29,13 +29,13 @@ interface Call {
 interface KnownStep {
   /** The position in the memo, once the step has settled; -1 before. */
   order: number
-  /** Undefined for a step that was discovered and not acknowledged yet. */
+  /** Undefined for a step that was discovered and is not acknowledged yet. */
   entry: MemoEntry | undefined
   call: Call | undefined
   op: string | undefined
   /** The event that settled a wait. */
   event: WaitedEvent | undefined
-  /** It counts as settled by what the engine has sent. */
+  /** The engine has sent its end, and it counts as settled. */
   isCounted: boolean
   /** The invoke brought it. */
   readonly isStored: boolean
@@ -87,7 +87,7 @@ export class Memo {
   #uncalledCount = 0
   #scheduled = false
   #closed = false
-  /** How many calls have been settled. */
+  /** The number of calls that have been settled. */
   #turn = 0
   /** If set, only calls of this turn may settle. */
   #keptTurn: number | undefined
@@ -110,12 +110,12 @@ export class Memo {
     this.#uncalledCount = this.#nextOrder
   }
 
-  /** How many settled steps the engine has sent, in the memo and in receipts. */
+  /** The number of settled steps that the engine has sent, in the memo and in receipts. */
   get settledCount(): number {
     return this.#settledCount
   }
 
-  /** How many calls have been settled. */
+  /** The number of calls that have been settled. */
   get turn(): number {
     return this.#turn
   }
@@ -125,7 +125,7 @@ export class Memo {
     return this.#events
   }
 
-  /** How many steps the engine has stored. */
+  /** The number of steps that the engine has stored. */
   get storedCount(): number {
     return [...this.#steps.values()].filter(({ entry }) => entry).length
   }
@@ -149,7 +149,7 @@ export class Memo {
     return isSettled(this.#stepOf(hashedId).entry)
   }
 
-  /** How many steps the handler has called that have not settled. */
+  /** The number of steps that the handler has called and that have not settled. */
   get outstanding(): number {
     return this.#outstanding
   }
@@ -158,27 +158,27 @@ export class Memo {
     return this.#steps.get(hashedId)?.call?.isOutstanding === true
   }
 
-  /** From now on settles only the calls that were made since the last one settled. */
+  /** Settles only calls that were made since the last one settled, until the pass ends. */
   keepNewestCalls(): void {
     this.#keptTurn = this.#turn
     const kept = this.#ready.filter(({ call }) => call.turn === this.#keptTurn)
     this.#ready.splice(0, this.#ready.length, ...kept)
   }
 
-  /** Whether a call is to be settled with a result that is there. */
+  /** Whether a call is about to settle with a result that is already there. */
   get isSettling(): boolean {
     return this.#ready.length > 0
   }
 
-  /** Whether a call of the step waits that may still settle. */
+  /** Whether a call of the step is waiting that may still settle. */
   isAwaited(hashedId: string): boolean {
     const { call, entry } = this.#stepOf(hashedId)
     return call !== undefined && !isSettled(entry) && this.#maySettle(call)
   }
 
   /**
-   * Gives the call of a step to a branch, if the step has a callback, which the branch may abort. The handler may await the promise of any
-   * other step again after a lost race, so its result must come.
+   * Gives a step call to a branch, if the step has a callback, which the branch may abort. After a lost race the handler may
+   * await the promise of any other step again, so its result must arrive.
    */
   adopt(hashedId: string, branch: Branch): void {
     const { call, op } = this.#stepOf(hashedId)
@@ -190,7 +190,7 @@ export class Memo {
     return this.#steps.get(hashedId)?.call?.branch?.isCutOff === true
   }
 
-  /** The handler waits no longer for the calls of branches that have been cut off. */
+  /** Stops counting the calls of branches that have been cut off: the handler waits for them no longer. */
   forgetCutOff(): void {
     for (const { call, entry } of this.#steps.values()) {
       if (call?.isOutstanding && call.branch?.isCutOff && !isSettled(entry)) this.#isOver(call)
@@ -222,8 +222,8 @@ export class Memo {
   }
 
   /**
-   * Applies the settlements of a receipt, in their order; with `isAhead`, results that are not stored yet. Steps that have settled
-   * already are not changed.
+   * Applies the settlements of a receipt, in their order; with `isAhead`, results that are not stored yet. Steps that have
+   * already settled do not change.
    */
   receive(settlements: readonly Settlement[], { isAhead = false } = {}): void {
     for (const { id, entry } of settlements) {
@@ -239,7 +239,7 @@ export class Memo {
     }
   }
 
-  /** From now on no step call is settled. */
+  /** Settles no step call any more. */
   close(): void {
     this.#closed = true
   }
@@ -261,7 +261,7 @@ export class Memo {
     return step
   }
 
-  /** Counts a settled step that the engine has sent, and keeps the event of a wait. */
+  /** Counts a settled step that the engine has sent, and keeps the event if the step is a wait. */
   #noteSettled(stepId: string, step: KnownStep): void {
     const { entry, op } = step
     if (step.isCounted || entry === undefined || !isSettled(entry)) return
@@ -292,7 +292,7 @@ export class Memo {
     this.#schedule()
   }
 
-  /** A `nextTick` runs when the microtask queue is empty, but only if it was queued from a microtask: hence both calls. */
+  /** A `nextTick` callback runs when the microtask queue is empty, but only if a microtask queued it: hence both calls. */
   #schedule(): void {
     if (this.#scheduled) return
     this.#scheduled = true
@@ -314,7 +314,7 @@ export class Memo {
     if (this.#ready.length > 0) this.#schedule()
   }
 
-  /** A result that comes to a branch after it was cut off comes to nobody, in every pass. */
+  /** Skips results of branches that were cut off: in every pass, nobody gets them. */
   #nextReady(): ReadyCall | undefined {
     for (;;) {
       const next = this.#closed ? undefined : this.#ready.shift()
@@ -323,7 +323,7 @@ export class Memo {
   }
 }
 
-/** With every field, so that all steps have one hidden class. */
+/** Sets every field, so that all steps have one hidden class. */
 function newStep(order: number, { entry, isStored }: { entry: MemoEntry | undefined; isStored: boolean }): KnownStep {
   return { order, entry, call: undefined, op: entry?.op, event: undefined, isCounted: false, isStored }
 }

@@ -1,5 +1,5 @@
-// Encodes opcodes as JSON text, and says how a pass treats each kind. Payloads are encoded before, so their text is
-// spliced in and not parsed again.
+// Encodes opcodes as JSON text, and defines how a pass treats each kind. Payloads are already encoded, so their text is spliced
+// in and not parsed again.
 
 import { type Opcode, type OpcodeOf, URL_CHARS_MAX } from '@perdure/protocol'
 import type { StepId } from './step-ids.ts'
@@ -35,7 +35,7 @@ export function encodeOpcode<Op extends Opcode['op']>(
   return { id: id.hashedId, op, text: head.slice(0, -1) + tail, settles: settles(op, fields) }
 }
 
-/** A failed attempt settles its step only if there is no further one, and the handler may see the error. */
+/** A failed attempt settles its step only if no attempt follows and the handler may see the error. */
 function settles(op: Opcode['op'], fields: object): boolean {
   const { error, retriable, catchable } = fields as Partial<OpcodeOf<'StepRun'>>
   if (op === 'StepRun') return error === undefined || (retriable === false && catchable === true)
@@ -44,12 +44,12 @@ function settles(op: Opcode['op'], fields: object): boolean {
   return op === 'Webhook' && isPlainUrl((fields as OpcodeOf<'Webhook'>).webhookUrl)
 }
 
-/** Whether the engine surely takes the text: it refuses control characters and lone surrogates. */
+/** Whether the engine is sure to accept the text: it refuses control characters and lone surrogates. */
 function isPlainText(text: string): boolean {
   return !/[\p{Cc}\p{Cs}]/u.test(text)
 }
 
-/** Whether the engine surely takes the URL. */
+/** Whether the engine is sure to accept the URL. */
 function isPlainUrl(url: string): boolean {
   if (url.length > URL_CHARS_MAX || !isPlainText(url)) return false
   const { username, password } = new URL(url)

@@ -6,14 +6,14 @@ import { lossOf } from '../wire/lossy.ts'
 import { type EncodedOpcode, OPCODE_RULES } from './opcode.ts'
 
 /**
- * How a pass ended. `data` is the handler's result as JSON text, `loss` says what that does not keep. With `continues` it is the data of the
- * run that goes on.
+ * How a pass ended. `data` is the handler's result as JSON text, `loss` names the parts that JSON does not keep. With
+ * `continues`, `data` is for the run that continues.
  */
 export type Outcome =
   | {
       kind: 'returned'
       data: string | undefined
-      /** The events that the handler was given, for an engine that wants to know. */
+      /** The events that the handler was given, for an engine that wants to know them. */
       given?: OpcodeOf<'WaitForEvent'>['given']
       continues?: Continues
       loss?: string
@@ -24,12 +24,12 @@ export type Outcome =
   | { kind: 'opcodes'; opcodes: EncodedOpcode[]; isStuck: boolean }
   | { kind: 'cancelled' }
 
-/** The run goes on as another one. `given` is absent if it has taken no signal. */
+/** Another run continues this one. `given` is absent if the run has taken no signal. */
 export interface Continues {
   given: OpcodeOf<'WaitForSignal'>['given']
 }
 
-/** The value of `ctx.continueAs`: a handler that returns it ends its run, and a new run has the data, which is JSON text. */
+/** The value of `ctx.continueAs`: a handler that returns it ends its run, and a new run gets the data, which is JSON text. */
 export class Continuation {
   readonly data: string | undefined
   readonly #given: () => OpcodeOf<'WaitForSignal'>['given']
@@ -45,7 +45,7 @@ export class Continuation {
   }
 }
 
-/** The end of a pass whose handler returned the value. @throws NonRetriableError if that is no JSON. */
+/** Returns the end of a pass whose handler returned the value. @throws NonRetriableError if the value is not JSON. */
 export function returnedWith(result: unknown): Settled {
   if (result instanceof Continuation) return { kind: 'returned', data: result.data, continues: { given: result.given } }
   const data = encodePayload(result, 'The result of the workflow')
@@ -61,7 +61,7 @@ export function isKept(op: EncodedOpcode['op'], settled: Settled): boolean {
   return settled.kind === 'threw' ? hasResult : outlivesReturn
 }
 
-/** Whether a step that the handler had as `got` is stored with that result. Undefined: it did not have it. */
+/** Whether the result that the handler `got` for a step is the one that is stored. Undefined: the handler did not have it. */
 export function isSame(got: MemoEntry | undefined, stored: MemoEntry): boolean {
   if (got === undefined) return true
   if (got.error || stored.error || stored.pending) return got.error !== undefined && stored.error !== undefined

@@ -1,6 +1,6 @@
-// Tracks across awaits which pass, and which of its step callbacks, the running code belongs to. The logger needs it for the
-// scope of a line, the pass to refuse nested steps, stray-rejections.ts to name the run of a rejection, `currentRun()` to return it.
-// All share one storage: each storage makes every promise of the process dearer.
+// Tracks across awaits which pass, and which of its step callbacks, the running code belongs to. The logger needs this for the
+// scope of a line, the pass to refuse nested steps, stray-rejections.ts to name the run of a rejection, and `currentRun()` to
+// return the run. All share one storage, because each storage makes every promise of the process more expensive.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { NonRetriableError } from '@perdure/client'
@@ -30,7 +30,7 @@ interface StepScope {
   readonly logScope: LogScope
 }
 
-/** One for all copies of the SDK in the process: a library may load the CommonJS files, and the runner the others. */
+/** One for all copies of the SDK in the process: a library may load the CommonJS files, and the runner the ES modules. */
 const STORAGE_KEY = Symbol.for('perdure.pass-scope.1')
 const shared = globalThis as { [STORAGE_KEY]?: AsyncLocalStorage<PassScope> }
 shared[STORAGE_KEY] ??= new AsyncLocalStorage<PassScope>()

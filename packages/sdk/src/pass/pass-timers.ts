@@ -1,5 +1,5 @@
-// The timers of a pass: the time within which it is to answer (`timeouts.invoke` of its workflow, or the engine's setting), and the
-// notices about callbacks that run for long. They start when the pass outlives a turn of the event loop: most passes need none.
+// The timers of a pass: its deadline (`timeouts.invoke` of its workflow, or the engine's setting), and the notices about
+// callbacks that run for long. They start when the pass outlives a turn of the event loop, because most passes need none.
 
 import { durationText } from '@perdure/protocol'
 import type { Discoveries } from './discoveries.ts'
@@ -9,9 +9,9 @@ import { type RunningReporter, RunningSteps } from './running-steps.ts'
 const TIMER_MS_MAX = 2 ** 31 - 1
 
 export interface TimersOptions {
-  /** The time within which the pass is to answer. Each report restarts it. */
+  /** The time within which the pass must answer. Each report restarts it. */
   timeoutMs?: number | undefined
-  /** Takes notice of callbacks that run for long. */
+  /** Receives notices of callbacks that run for long. */
   running?: RunningReporter | undefined
 }
 
@@ -32,7 +32,7 @@ export class PassTimers {
     this.#onTimeout = onTimeout
   }
 
-  /** The pass goes on: starts the timers that are not running. */
+  /** Starts the timers that are not running, because the pass continues. */
   watch(): void {
     if (this.#timeoutMs !== undefined) this.#deadline ??= this.#wait(this.#timeoutMs, this.#timeoutMs)
     if (!this.#reporter || this.#discoveries.running === 0) return
@@ -40,7 +40,7 @@ export class PassTimers {
     this.#runningSteps.watch()
   }
 
-  /** The time of the pass begins again: the engine has taken a report. */
+  /** Restarts the deadline of the pass, because the engine has accepted a report. */
   restart(): void {
     this.#since = performance.now()
   }
@@ -63,7 +63,7 @@ export class PassTimers {
 
 const NAMES_MAX = 5
 
-/** A pass was not over at its deadline. The error names the steps whose callbacks ran then, or the step after which none did. */
+/** A pass missed its deadline. The error names the steps whose callbacks were running, or else the step after which none was. */
 export class PassTimeoutError extends Error {
   readonly code: 'step_timeout' | 'timeout'
 

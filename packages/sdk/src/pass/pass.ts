@@ -6,16 +6,16 @@
 //   - while every step that the handler called has settled, the pass waits for the handler, however long its own I/O takes;
 //   - once the handler has called a step that has not settled, the pass ends when all callbacks it started have settled,
 //     no checkpoint is under way, and one whole turn of the event loop had no further activity.
-// A handler that awaits I/O outside of steps while a step is outstanding is therefore cut off. If it goes on later, it gets
-// another pass, and passes stay open for a moment at that place from then on (replay/late-handler.ts).
+// A handler that awaits I/O outside of steps while a step is outstanding is therefore cut off. If it continues later, the run
+// gets another pass, and from then on passes stay open for a moment at that place (replay/late-handler.ts).
 //
-// With checkpoints the pass continues after the steps it discovers. The result of a callback, an emit or a webhook is
-// reported one turn of the event loop later, together with all other steps that are ready by then, and its call settles
-// when the receipt arrives. Sleeps, waits and children are reported with the next such step, or at the end of the pass.
-// If callbacks run, which may take long, they are reported without waiting for these.
+// With checkpoints the pass continues after the steps it discovers. The result of a callback, an emit or a webhook is reported
+// one turn of the event loop later, together with all other steps that are ready, and its call settles when the receipt arrives.
+// Sleeps, waits and children are reported with the next such step, or at the end of the pass. If callbacks run, they are reported
+// without waiting for the callbacks, which may take long.
 //
-// A pass that settles may have discovered steps whose promises nobody awaits. A return keeps the steps with an effect
-// (206 now, 200 on the next pass), a retriable throw keeps the finished callbacks, a fatal throw keeps nothing.
+// A pass that settles may have discovered steps whose promises nobody awaits. A return keeps the steps with an effect (206 now,
+// 200 on the next pass), a retriable throw keeps the finished callbacks, and a fatal throw keeps nothing.
 
 import { NonRetriableError } from '@perdure/client'
 import { type MemoEntry, STEPS_MAX } from '@perdure/protocol'
@@ -37,9 +37,9 @@ import { Waits } from './waits.ts'
 
 interface PassOptions extends TimersOptions {
   checkpoints?: Checkpoints | undefined
-  /** Whether the engine takes the last steps of a run together with its end. */
+  /** Whether the engine accepts the last steps of a run together with its end. */
   handsOver?: boolean
-  /** Keeps the pass open where handlers of its workflow have gone on late. */
+  /** Keeps the pass open where handlers of its workflow have continued late. */
   delay?: Delay | undefined
 }
 
@@ -54,9 +54,9 @@ export class Pass {
   #branches: 'behind' | 'following' | 'followed' = 'behind'
   readonly called = new CalledSteps()
   #waits: Waits | undefined
-  /** Number of steps called, callbacks settled and receipts received: shows whether a turn of the event loop had any. */
+  /** Number of steps called, callbacks settled and receipts received: shows whether a turn of the event loop had any activity. */
   #activityCount = 0
-  /** Callbacks that wait until what the handler has got is stored. Without checkpoints only a later pass starts them. */
+  /** Callbacks that wait until the results that the handler has are stored. Without checkpoints only a later pass starts them. */
   #waitingStarts: StartOfCallback[] = []
   /** The results that the handler got before they were stored, by step id. */
   readonly #ahead = new Map<string, MemoEntry>()
@@ -64,7 +64,7 @@ export class Pass {
   #progress: ProgressTimer | undefined
   readonly timers: PassTimers
   readonly #delay: Delay | undefined
-  /** Why the callbacks that ran at the end of the pass, at its deadline, were given up; undefined if none was. */
+  /** Why the callbacks that ran at the deadline of the pass were given up; undefined if none was. */
   overdue: Error | undefined
   #settled: Settled | undefined
   #stopped = false
@@ -93,7 +93,7 @@ export class Pass {
     return this.#waits
   }
 
-  /** Called with the name of a step that is called after the end, and without one if the handler settles then. */
+  /** Called with the name of a step that is called after the end, or without one if the handler settles after the end. */
   onLate: ((step?: string) => void) | undefined
 
   get at(): Position {
@@ -106,7 +106,7 @@ export class Pass {
     return this.#memo.hasUncalled
   }
 
-  /** Reports new progress while the pass goes on, in its time. Reports of steps, and the answer, carry it before. */
+  /** Reports new progress when it is time, while the pass continues. Reports of steps and the answer may carry it earlier. */
   progressed(): void {
     if (!this.#checkpoints || this.ended) return
     this.#progress ??= new ProgressTimer(() => void (this.ended || this.#settled || this.#report()))
@@ -127,7 +127,7 @@ export class Pass {
     return ended
   }
 
-  /** The deadline is over: the running attempts have failed, and the pass ends with them. A handler that works outside of steps fails. */
+  /** Ends the pass at its deadline: the running attempts have failed. A handler that works outside of steps fails. */
   #expire(ms: number): void {
     const { running, callbacks } = this.#discoveries
     if (this.ended || (running === 0 && (this.#isBusy || this.#settled))) return
@@ -148,7 +148,7 @@ export class Pass {
     this.#memo.close()
   }
 
-  /** Ends the pass without an answer. With `isLate` its run has ended: the pass is answered when its callbacks have settled. */
+  /** Ends the pass without an answer. With `isLate` its run has ended: the pass answers when its callbacks have settled. */
   cancel(isLate = false): void {
     if (!isLate) this.#finish({ kind: 'cancelled' })
     else this.#stop()
@@ -156,8 +156,8 @@ export class Pass {
   }
 
   /**
-   * Handles one step call, by the step's name, or by an id that was taken before. The returned promise settles as the step did, or never in this
-   * pass. `discover` is called if the engine has not stored the step; an error that it throws rejects the call.
+   * Handles one step call, by the step's name or by an id that was taken before. The returned promise settles as the step did, or
+   * never in this pass. `discover` is called if the engine has not stored the step; an error that it throws rejects the call.
    */
   step(called: string | StepId, op: EncodedOpcode['op'], discover: (id: StepId) => Discovery): StepPromise<unknown> {
     const name = typeof called === 'object' ? called.name : called
@@ -211,7 +211,7 @@ export class Pass {
     }
   }
 
-  /** A callback of a branch starts a turn of the event loop later: a branch that stored results cut off starts none. */
+  /** Starts a callback of a branch one turn of the event loop later: if stored results cut the branch off, it starts none. */
   #defer(id: StepId, start: StartOfCallback): void {
     this.#discoveries.defer(id, start, deferred => {
       const isOver = this.ended || this.#stopped || this.#settled?.kind === 'threw'
@@ -220,7 +220,7 @@ export class Pass {
     })
   }
 
-  /** Cuts a branch off, with the steps that it has called: their callbacks are aborted, and their results come to nobody. */
+  /** Cuts off a branch and the steps that it has called: their callbacks are aborted, and nobody gets their results. */
   cutOff(branch: Branch, reason: Error): void {
     branch.cutOff()
     this.#memo.forgetCutOff()
@@ -228,7 +228,7 @@ export class Pass {
     this.#onActivity()
   }
 
-  /** Gives a step that was called before to a branch, if it has a callback. */
+  /** Gives an earlier step call to a branch, if the step has a callback. */
   adopt({ stepId }: { stepId?: string | undefined }, branch: Branch): void {
     if (stepId !== undefined) this.#memo.adopt(stepId, branch)
   }
@@ -265,12 +265,12 @@ export class Pass {
     })
   }
 
-  /** A step that the answer settles brings another pass in any case. */
+  /** Whether the pass stays open. It does not if the answer settles a step, because that step brings another pass anyway. */
   #staysOpen(): boolean {
     return !this.#discoveries.isUrgent && this.#delay?.keepsOpen(this.at, () => this.#checkNextTurn()) === true
   }
 
-  /** Gives the results of the finished steps to the handler before they are stored, if it may. Returns whether it did. */
+  /** Gives the results of the finished steps to the handler before they are stored, if allowed. Returns whether it did. */
   #handOver(): boolean {
     if (!this.#handsOver || this.#checkpoints?.underWay || this.#memo.outstanding === 0 || this.isReplaying)
       return false
@@ -283,7 +283,7 @@ export class Pass {
     return true
   }
 
-  /** The results that the handler got are stored, and callbacks may start. Returns false if others are stored. */
+  /** Called when the results that the handler has are stored: callbacks may start. Returns false if other results were stored. */
   #storedAhead(settlements: readonly Settlement[]): boolean {
     const isAsGot = settlements.every(({ id, entry }) => isSame(this.#ahead.get(id), entry))
     this.#ahead.clear()
@@ -305,7 +305,7 @@ export class Pass {
         const isAsGot = this.#storedAhead(settlements)
         if (stop || !isAsGot) this.#stop()
         else if (this.#settled?.kind !== 'threw') for (const start of this.#waitingStarts.splice(0)) this.#start(start)
-        // A handler that went by another result than the stored one has to be called again.
+        // The handler used another result than the stored one, so it must be called again.
         if (!isAsGot) this.#settled = undefined
         this.#memo.receive(settlements)
         this.#onActivity()

@@ -1,13 +1,13 @@
-// Decides when a pass reports new progress while it goes on: soon, and at most five times a second. Used by the pass.
+// Decides when a pass reports new progress while it continues: soon, and at most five times a second. Used by the pass.
 
-/** Shortest time between two reports of progress. The engine stores five values a second of a run. */
+/** Shortest time between two reports of progress. The engine stores at most five values a second for a run. */
 const EVERY_MS = 200
 
 export class ProgressTimer {
   readonly #report: () => void
   #timer: ReturnType<typeof setTimeout> | undefined
   #sentAt = Number.NEGATIVE_INFINITY
-  /** The time has come. The report waits while another one is under way. */
+  /** The time for a report has come. The report waits while another one is under way. */
   isDue = false
 
   constructor(report: () => void) {

@@ -4,30 +4,33 @@
 import { RUNNING_STEPS_MAX } from '@perdure/protocol'
 import type { RunningCallback } from './discoveries.ts'
 
-/** Reports running callbacks. `fields` are fields of a checkpoint, each after a comma. Never rejects: what is lost is not reported again. */
+/**
+ * Reports running callbacks. `fields` are fields of a checkpoint, each after a comma. Never rejects: a lost report is not
+ * repeated.
+ */
 export interface RunningReporter {
   tell(fields: string): void
-  /** A callback that runs for so long is reported. */
+  /** A callback that runs for longer than this is reported. */
   readonly afterMs: number
 }
 
-/** The fields of a running callback that a report has. */
+/** The fields of a running callback in a report. */
 type Running = Pick<RunningCallback, 'id' | 'startedAt'>
 
 export class RunningSteps {
   readonly #reporter: RunningReporter
   readonly #running: () => readonly Running[]
-  /** When the newest callback that was reported began. */
+  /** When the newest reported callback began. */
   #toldUntil = Number.NEGATIVE_INFINITY
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  /** `running` returns the callbacks that run, in the order of their start. */
+  /** `running` returns the running callbacks in the order of their start. */
   constructor(reporter: RunningReporter, running: () => readonly Running[]) {
     this.#reporter = reporter
     this.#running = running
   }
 
-  /** Callbacks are running: from now on a timer looks at them, until none is left to report. */
+  /** Starts a timer that watches the running callbacks until none is left to report. */
   watch(): void {
     this.#timer ??= this.#startTimer(this.#reporter.afterMs)
   }
@@ -44,7 +47,7 @@ export class RunningSteps {
     return timer
   }
 
-  /** Reports all running callbacks as soon as one of them that was not reported is old enough. */
+  /** Reports all running callbacks as soon as one that was not reported is old enough. */
   #check(): void {
     this.#timer = undefined
     const steps = this.#running()

@@ -40,13 +40,13 @@ function kindOf(value: unknown): string {
   return typeof value === 'object' ? 'an object' : String(value)
 }
 
-/** Returns the id behind a hash, if any pass of this process has called a step with that id: hashes are equal in all runs. */
+/** Returns the id behind a hash if any pass of this process has called a step with that id: hashes are equal in all runs. */
 export function stepIdOf(hashedId: string): string | undefined {
   for (const [stepId, hash] of hashes) if (hash === hashedId) return stepId
   return undefined
 }
 
-/** Hashes by step id. Every pass needs the hashes of all earlier steps again, so up to `HASHES_MAX` are cached. */
+/** Hashes by step id, a cache of up to `HASHES_MAX` entries: every pass needs the hashes of all earlier steps again. */
 const hashes = new Map<string, string>()
 const HASHES_MAX = 10_000
 

@@ -1,5 +1,5 @@
-// The promise that a step call returns. It reports when somebody awaits it first, so that a forgotten `await` can be
-// logged. Created by the memo and the pass.
+// The promise that a step call returns. It reports when somebody first awaits it, so that a forgotten `await` can be logged.
+// Created by the memo and the pass.
 
 import { WaitPromise } from './wait-promise.ts'
 
@@ -10,7 +10,7 @@ export class StepPromise<T> extends Promise<T> {
   }
 
   #onSubscribe: (() => void) | undefined
-  /** Hashed id of the step; absent if the call was refused, or comes too late. */
+  /** Hashed id of the step; absent if the call was refused or came too late. */
   readonly stepId: string | undefined
 
   /** `onSubscribe` is called when `then` of the promise is called for the first time. */
@@ -34,7 +34,7 @@ export class StepPromise<T> extends Promise<T> {
     return super.then(onFulfilled, onRejected)
   }
 
-  /** Returns a promise of the same step with its data changed. To await it counts as awaiting this promise. */
+  /** Returns a promise of the same step with its data changed. Awaiting it counts as awaiting this promise. */
   mapped<U>(change: (value: T) => U): StepPromise<U> {
     const changed = super.then(change)
     const mapped = new StepPromise<U>(

@@ -1,13 +1,13 @@
-// The promise that a wait returns. It knows whether its event came to anybody: an event whose wait has lost every race was not
-// given to the handler, and is there for the next wait (docs/events.md#waits). Created by step-promise.ts, read by waits.ts.
+// The promise that a wait returns. It knows whether anybody got its event: if the wait has lost every race, the handler was not
+// given the event, and the next wait can take it (docs/events.md#waits). Created by step-promise.ts, read by waits.ts.
 //
-// `Promise.race` and `Promise.any` hand the functions of the promise that they return to `then`. A function of a promise that
-// is settled ignores what it gets, so it does not look whether that is a promise: this shows whether the race was open.
-// `await` does not call `then`. It reads `constructor` instead, and so do all functions of Promise before they call `then`.
+// `Promise.race` and `Promise.any` pass the resolve functions of their own promise to `then`. The resolve function of a settled
+// promise ignores its argument, so it does not check whether that is a promise: this shows whether the race was open. `await`
+// does not call `then`. It reads `constructor` instead, and all functions of Promise do that too before they call `then`.
 
-/** Functions of Promise that call `then`, as far as they matter. */
+/** The functions of Promise that call `then` and matter here. */
 type Combinator = 'race' | 'any' | 'all' | 'allSettled' | 'catch' | 'finally' | 'resolve'
-/** No code at all: an async function returned the promise. */
+/** `nobody`: no code at all, because an async function returned the promise. */
 type Caller = Combinator | 'nobody' | undefined
 
 export class WaitPromise<T> extends Promise<T> {
@@ -23,10 +23,10 @@ export class WaitPromise<T> extends Promise<T> {
   readonly #onSubscribe: (() => void) | undefined
   /** Hashed id of the step; absent on promises that `then` makes. */
   readonly stepId: string | undefined
-  /** For each of those that listen whether it has got the value. */
+  /** One function per listener, which returns whether the listener has got the value. */
   readonly #listeners: (() => boolean)[] = []
   #isAwaited = false
-  /** Whether a callback made this promise, which got the value. */
+  /** Whether a callback made this promise and got the value. */
   #hasCallback = false
   #isInThen = false
 
@@ -41,7 +41,7 @@ export class WaitPromise<T> extends Promise<T> {
     this.stepId = stepId
   }
 
-  /** Whether the value of the settled promise came to anybody who has not lost a race. */
+  /** Whether anybody who has not lost a race got the value of the settled promise. */
   get isTaken(): boolean {
     return (
       this.#isAwaited ||
@@ -50,7 +50,7 @@ export class WaitPromise<T> extends Promise<T> {
     )
   }
 
-  /** Whether only an `await` got the value: nobody can see whether the function around it has lost a race. */
+  /** Whether only an `await` got the value: nobody can see whether the function around the `await` has lost a race. */
   get isOnlyAwaited(): boolean {
     return this.#isAwaited && !this.#listeners.some(isTaken => isTaken())
   }
@@ -112,7 +112,7 @@ export class WaitPromise<T> extends Promise<T> {
     }
   }
 
-  /** `then` makes promises of this class, which are followed too. Everybody else sees a promise that need not be wrapped. */
+  /** `then` makes promises of this class, so that they are followed too. All other code sees a promise that needs no wrapping. */
   #constructorFor(): PromiseConstructor {
     if (this.#isInThen) return WaitPromise as unknown as PromiseConstructor
     if (callerOf(getterOf(WaitPromise.prototype)) === undefined) {

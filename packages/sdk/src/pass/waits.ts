@@ -5,7 +5,7 @@ import type { Memo, WaitOp } from './memo.ts'
 import type { StepPromise } from './step-promise.ts'
 import type { WaitPromise } from './wait-promise.ts'
 
-/** The event that a wait is for. Waits are equal if all parts are. */
+/** The event of a wait. Two waits are equal if all parts are. */
 export interface Awaited {
   readonly op: WaitOp
   readonly event: unknown
@@ -26,7 +26,7 @@ export class Waits {
     this.#memo = memo
   }
 
-  /** Returns the promise of a wait, which is followed from now on. */
+  /** Returns the promise of a wait and starts to follow it. */
   follow<T>(
     asked: Awaited & { name: string },
     result: StepPromise<unknown>,
@@ -38,8 +38,8 @@ export class Waits {
   }
 
   /**
-   * The events that the handler was given, as the opcode of a new wait says it. `onUseless` is called with the name of an equal
-   * wait whose event was given and led to nothing.
+   * Returns the events that the handler was given, in the form for the opcode of a new wait. `onUseless` is called with the name
+   * of an equal wait whose event was given and led to nothing.
    */
   given({ op, event, condition }: Awaited, onUseless: (name: string) => void): OpcodeOf<'WaitForEvent'>['given'] {
     const given = new Set<string>()
@@ -54,7 +54,7 @@ export class Waits {
     return this.#asGiven(given, others)
   }
 
-  /** The signals, and with `withEvents` the events, that the handler was given, of all names; undefined if the run has taken none. */
+  /** Returns all signals that the handler was given, and with `withEvents` all events; undefined if the run has taken none. */
   givenAtEnd({ withEvents }: { withEvents: boolean }): OpcodeOf<'WaitForSignal'>['given'] {
     const given = new Set<string>()
     const others = new Set<string>()

@@ -14,7 +14,7 @@ const ACTIVE_SPAN_KEY = Symbol.for('OpenTelemetry Context Key SPAN')
 
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
 
-/** Calls `fn` with the engine's span active, also in all code that `fn` awaits. Without a span it only calls `fn`. */
+/** Calls `fn` with the engine's span active, including all code that `fn` awaits. Without a span it only calls `fn`. */
 export function withinTrace<Result>(traceparent: string | undefined, fn: () => Result): Result {
   const globals = globalThis as { [OTEL_API_KEY]?: { context?: ContextManager } }
   const contexts = globals[OTEL_API_KEY]?.context

@@ -26,9 +26,9 @@ export interface Answer {
   readonly body: string
 }
 
-/** Room that opcodes leave for logs: enough for the line that says how many log lines were dropped. */
+/** Space that opcodes leave for logs: enough for the line that says how many log lines were dropped. */
 const LOG_RESERVE_BYTES = 2048
-/** A refusal may quote the request, which can be long. */
+/** Maximum length of a refusal, which may quote a long request. */
 const REFUSAL_CHARS_MAX = 1024
 
 /** The log lines and the report of a pass. */
@@ -69,15 +69,15 @@ function answerReturned(outcome: Extract<Outcome, { kind: 'returned' }>, rest: R
 }
 
 /**
- * Builds the answer to a request that is not run. It has no stack, which would show where the runner's code lies. With the code
- * `engine_refused` the run waits.
+ * Builds the answer to a request that is not run. It has no stack, which would show the location of the runner's code. With the
+ * code `engine_refused` the run waits.
  */
 export function answerRefusal(status: number, message: string, code?: typeof ENGINE_REFUSED): Answer {
   const error = { message: cutText(message, REFUSAL_CHARS_MAX), name: 'Error', code }
   return { status, body: `{"error":${JSON.stringify(error)},"logs":[]}` }
 }
 
-/** Builds the answer of a pass that threw. Its code says whether a step's failure ended it, or the handler itself. */
+/** Builds the answer of a pass that threw. Its code says whether a failed step or the handler itself ended the pass. */
 function answerThrown(
   { error, fatal }: Extract<Outcome, { kind: 'threw' }>,
   { logs, report }: Reports,
@@ -113,8 +113,8 @@ function answerOpcodes(opcodes: EncodedOpcode[], { logs, fields }: Rest): Answer
 }
 
 /**
- * Selects the opcodes that fit into one answer. The next pass discovers the others again. For a finished step that would
- * repeat its callback, so finished steps are selected first.
+ * Selects the opcodes that fit into one answer. The next pass discovers the others again. For a finished step that would repeat
+ * its callback, so finished steps are selected first.
  */
 function selectFitting(opcodes: EncodedOpcode[], reportBytes: number): EncodedOpcode[] {
   const budget = RESPONSE_BYTES_MAX - LOG_RESERVE_BYTES - reportBytes
@@ -142,17 +142,17 @@ function withLogs(status: number, outcome: string, { logs, fields }: Rest): Answ
   return { status, body: head + logs.encode(RESPONSE_BYTES_MAX - byteLength(head) - byteLength(tail)) + tail }
 }
 
-/** The circumstances of the last pass, besides its outcome. */
+/** Facts about the last pass, besides its outcome. */
 interface LastPass {
   workflow: Pick<Workflow, 'registration'>
   ctx: InvokeContext
   /** The status of the answer: 206 if its steps have to be stored before the end. */
   status: number
-  /** A checkpoint has stored steps: the engine then counts the tries of the handler anew. */
+  /** A checkpoint has stored steps: the engine then restarts its count of the handler's tries. */
   hasStored: boolean
 }
 
-/** The end of the run, as far as its runner knows; undefined if another pass follows, or may follow. */
+/** Returns the end of the run, as far as its runner knows; undefined if another pass follows or may follow. */
 export function runEndOf(outcome: Outcome, { workflow, ctx, status, hasStored }: LastPass): RunEnd | undefined {
   if (outcome.kind === 'returned')
     return status === 200 ? { kind: outcome.continues ? 'continued' : 'succeeded' } : undefined
@@ -167,7 +167,7 @@ export function runEndOf(outcome: Outcome, { workflow, ctx, status, hasStored }:
   return isLast ? { kind: 'failed', error } : undefined
 }
 
-/** Whether the policy names what the handler threw as final. */
+/** Whether the policy declares the error that the handler threw final. */
 function isNamed(retry: RetryPolicy | undefined, error: unknown): boolean {
   if (!retry?.nonRetriable) return false
   const { name, code, fields } = toStepError(error)

@@ -1,5 +1,5 @@
-// One pass of a cleanup run: gives the cleanup what it needs of the pass, and replays the handler of the followed run to find its
-// rollbacks. Called by invoke.ts.
+// One pass of a cleanup run: gives the cleanup the parts of the pass that it needs, and replays the handler of the followed run
+// to find its rollbacks. Called by invoke.ts.
 
 import type { CleanupContext, FollowedStep, InvokeRequest } from '@perdure/protocol'
 import { cleanUp, type FoundRollbacks } from '../cleanup/clean-up.ts'
@@ -18,13 +18,15 @@ import type { PassEnvironment } from './run-step.ts'
 import { withinPass } from './stray-rejections.ts'
 import { callRun, createRunContext } from './tools.ts'
 
-/** Longest time of a replay whose handler awaits something that is no step. */
+/** Maximum time of a replay whose handler awaits something outside of steps. */
 const REPLAY_MS_MAX = 30_000
-/** How long a replay waits for wanted steps whose handler awaits something that is no step beside one that never settles. */
+/**
+ * How long a replay waits for wanted steps while its handler awaits something outside of steps and another step never settles.
+ */
 const DELAY_MS = 1_000
-/** Number of passes in which a replay that threw is tried again. */
+/** Number of passes that retry a replay that threw. */
 const REPLAYS_MAX = 3
-/** Tries of a pass where the workflow sets none. */
+/** Tries of a pass if the workflow sets no number. */
 const HANDLER_RETRIES_DEFAULT = 8
 
 interface CleanupPass {
@@ -41,13 +43,13 @@ export function cleanupOf(pass: CleanupPass): ((args: WorkflowArgs) => Promise<v
   return followed && (args => cleanUpAfter(pass, followed, args))
 }
 
-/** Calls the handler of cancelled runs, if it is to be called, and the rollbacks of the followed run. */
+/** Calls the handler of cancelled runs, if necessary, and the rollbacks of the followed run. */
 function cleanUpAfter(cleanupPass: CleanupPass, followed: CleanupContext, args: WorkflowArgs): Promise<void> {
   const { workflow, environment, memo } = cleanupPass
   const { ctx, pass, middleware } = environment
   const onCancel = () =>
     workflow.onCancel?.({ ...args, steps: resultsOf(followed, step => readResult(middleware, step)) })
-  // The key of a rollback is derived from the followed run, so that a fork of the cleanup run has the same.
+  // The key of a rollback is derived from the followed run, so that a fork of the cleanup run has the same key.
   const ofFollowed = { ...environment, ctx: { ...ctx, runId: followed.runId } }
   return cleanUp({
     followed,
@@ -83,7 +85,7 @@ async function findRollbacks(
     ...environment,
     pass,
     ctx: { ...ctx, runId: followed.runId },
-    // Lines and reports of a replay have been sent by the followed run.
+    // The followed run has already sent the lines and reports of this replay.
     logs: new LogBuffer(),
     report: new RunReport(ctx),
     rollbacks,
@@ -95,7 +97,7 @@ async function findRollbacks(
   return { rollbacks, isFinal: outcome.kind !== 'threw' || isFatal(outcome.error) }
 }
 
-/** Turns the stored result of a step into what a handler gets. */
+/** Turns the stored result of a step into the handler's value. */
 function readResult(middleware: MiddlewareChain, { op, name, data = null }: FollowedStep): unknown {
   if (op === 'WaitForEvent') {
     const received = data as ReceivedEvent | null

@@ -84,7 +84,7 @@ function startFields(name: string, options: StartOptions) {
   }
 }
 
-/** The time of what is to come later. */
+/** The time of a child or an event that is to come later. */
 function laterFields(
   name: string,
   { delay, at }: { delay?: Duration | undefined; at?: Date | number | string | undefined },
@@ -132,7 +132,7 @@ function checkedEvent(environment: PassEnvironment, name: string, options: EmitO
   const bad = (problem: string) => new NonRetriableError(`Step "${name}": ${problem}`)
   const eventName = exactEvent(name, eventNameOf(event))
   if (isEventDefinition(event)) {
-    // The event's receivers get JSON, so the JSON is validated.
+    // The receivers of the event get JSON, so the JSON is validated.
     const what = `The event "${eventName}" of step "${name}"`
     validateSync(event.schema, asReceived(data), { what, root: 'data' })
   }

@@ -109,7 +109,7 @@ export class TestRun {
     this.memo[key] = entry
   }
 
-  /** The run as a cleanup run gets it. */
+  /** The run in the form that a cleanup run gets. */
   followed(status: CleanupContext['status']): CleanupContext {
     const steps: Record<string, FollowedStep> = {}
     for (const [id, entry] of Object.entries(this.memo)) {

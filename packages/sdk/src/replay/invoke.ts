@@ -41,7 +41,7 @@ export interface InvokeOptions {
   checkpoint?: Checkpointer | undefined
   /** Whether the pass may report further steps. Default: until it ends. */
   mayReport?: (() => boolean) | undefined
-  /** Reports callbacks that run for long, if the engine takes such notices. */
+  /** Reports callbacks that run for long, if the engine accepts such notices. */
   running?: RunningReporter | undefined
   /** The runner's middleware, outside the workflow's own. */
   middleware?: readonly Middleware[]
@@ -51,13 +51,13 @@ export interface InvokeOptions {
   now?: (() => number) | undefined
   /** The state that the runner keeps from pass to pass. */
   memory?: RunnerMemory | undefined
-  /** Where the chunks of output streams go. Without it they are dropped. */
+  /** Receives the chunks of output streams. Without it they are dropped. */
   streams?: OutletOf | undefined
-  /** Asks the engine for another pass of a run whose handler goes on after the answer. */
+  /** Asks the engine for another pass of a run whose handler continues after the answer. */
   ask?: AskForPass | undefined
 }
 
-/** Runs one pass of a workflow: of its handler, of its on-failure handler with `ctx.onFailure`, or of a cleanup with `ctx.cleanup`. */
+/** Runs one pass of a workflow: its handler, with `ctx.onFailure` its on-failure handler, or with `ctx.cleanup` a cleanup. */
 export async function invoke(
   workflow: Workflow,
   request: InvokeRequest,
@@ -133,25 +133,27 @@ export async function invoke(
   const answer = answerOf(withGiven(outcome, ctx, pass), { logs, report }, pass.called.lastAwaited)
   const end = runEndOf(outcome, { workflow, ctx, status: answer.status, hasStored: checkpoints?.hasStored ?? false })
   if (end) chain.runEnded({ ...(environment.run.args ?? { ...call, ctx: runContext }), end }, log)
-  // Callbacks still run after the pass only when it is overdue, or the run failed or was cancelled: their signal is aborted.
+  // Callbacks still run after the pass only if it is overdue, or if the run failed or was cancelled: their signal is aborted.
   if (pass.overdue || pass.running > 0)
     cancellation.cancel(pass.overdue ?? new Error('The pass ended without the result of this step'))
   return answer
 }
 
-/** Logs what a handler threw outside its steps. */
+/** Logs the error that a handler threw outside its steps. */
 function logThrown(outcome: Outcome, log: (message: string) => void): void {
   if (outcome.kind === 'threw' && failedStepOf(outcome.error) === undefined)
     log(`threw outside its steps: ${textOf(outcome.error)}`)
 }
 
-/** Logs a promise that was rejected and that nothing awaits, for the run and for the runner. */
+/** Logs a rejected promise that nothing awaits, for the run and for the runner. */
 function tellOfStray(stray: unknown, to: { logs: LogBuffer; ctx: InvokeRequest['ctx']; log: RunnerLog }): void {
   warnOfStray(to.logs, stray)
   to.log('error', `${nameOf(to.ctx)} rejected a promise that nothing awaits: ${textOf(stray)}`)
 }
 
-/** Keeps the pass open where handlers of its workflow have gone on late; undefined if none has. Logs that of the run's last pass. */
+/**
+ * Keeps the pass open where handlers of its workflow have continued late; undefined if none has. Logs if the run's last pass did.
+ */
 function delayOf({
   memory: { late },
   ctx,
@@ -169,7 +171,7 @@ function delayOf({
   return new AnswerDelay({ workflow, places: late, timeoutMs, onSaved })
 }
 
-/** Adds the events that the handler was given to the end of a run, for an engine that delivered events to it. */
+/** Adds the events that the handler was given to the end of a run, for an engine that delivered events to the run. */
 function withGiven(outcome: Outcome, { inbox }: Pick<InvokeContext, 'inbox'>, { waits }: Pass): Outcome {
   if (!inbox || outcome.kind !== 'returned' || outcome.continues) return outcome
   const given = waits.givenAtEnd({ withEvents: true })

@@ -1,4 +1,5 @@
-// Watches a handler after the answer of its pass: a step that it calls then is not part of the pass. Called by invoke.ts.
+// Watches a handler after the answer of its pass: a step that the handler calls then is not part of the pass. Called by
+// invoke.ts.
 
 import { ANOTHER_PASS_FEATURE, durationText, type InvokeRequest } from '@perdure/protocol'
 import type { Outcome } from '../pass/outcome.ts'
@@ -9,8 +10,8 @@ import type { RunnerLog } from '../run/runner-log.ts'
 import type { RunnerMemory } from '../run/runner-memory.ts'
 
 /**
- * Asks the engine for another pass of a run, and again until it answers. Resolves to whether it has. `settled`: how many settled steps
- * it had sent for the pass that was answered.
+ * Asks the engine for another pass of a run, repeatedly until the engine answers. Resolves to whether it has. `settled`: the
+ * number of settled steps that the engine had sent for the answered pass.
  */
 export type AskForPass = (asked: { ctx: InvokeRequest['ctx']; settled: number }) => Promise<boolean>
 
@@ -34,15 +35,15 @@ export function nameOf({ runId, workflow, attempt }: InvokeRequest['ctx']): stri
 }
 
 /**
- * Whether the handler may go on after the answer of its pass with nobody noticing it. A step that the answer settles brings another pass
- * by itself.
+ * Whether the handler may continue unnoticed after the answer of its pass. A step that the answer settles brings another pass by
+ * itself.
  */
 export function mayGoOn(outcome: Outcome): boolean {
   if (outcome.kind === 'opcodes') return outcome.isStuck && !outcome.opcodes.some(({ settles }) => settles)
   return outcome.kind === 'returned'
 }
 
-/** Called for each pass of which that is true. It costs nothing until the handler goes on. */
+/** Called for each pass for which `mayGoOn` is true. It costs nothing until the handler continues. */
 export function watchHandler({ pass, outcome, ctx, settled, delay, memory, log, ask }: Watched): void {
   if (outcome.kind === 'returned') {
     // The log of the run is complete.
@@ -71,7 +72,7 @@ export function watchHandler({ pass, outcome, ctx, settled, delay, memory, log, 
   }
 }
 
-/** Says where a handler awaited something else than steps while a step was open. */
+/** Returns a message that says where a handler awaited something other than steps while a step was open. */
 export function lateMessage(
   { workflow, after, open }: Place,
   { step, delayMs }: { step: string | undefined; delayMs: number },

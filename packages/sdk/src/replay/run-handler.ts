@@ -1,5 +1,5 @@
-// Calls what a pass runs, inside its middleware: the handler of the workflow, with its event validated, the on-failure handler, or the
-// cleanup after another run. Called by invoke.ts and clean-up-run.ts.
+// Calls the code that a pass runs, inside its middleware: the handler of the workflow, with its event validated, the on-failure
+// handler, or the cleanup after another run. Called by invoke.ts and clean-up-run.ts.
 
 import { NonRetriableError } from '@perdure/client'
 import { BATCH_EVENTS_FEATURE, CLEANUP_FEATURE } from '@perdure/protocol'
@@ -18,13 +18,13 @@ export interface HandlerCall {
   /** As the engine sent it. */
   readonly event: WorkflowEvent
   readonly runContext: RunContext
-  /** The error of the failed run, if the on-failure handler is to run. */
+  /** The error of the failed run, if the pass is for the on-failure handler. */
   readonly error?: RunFailure | undefined
-  /** Cleans up after the run that this run follows, in place of the handler. */
+  /** Cleans up after the run that this run follows, instead of the handler. */
   readonly cleanUp?: ((args: WorkflowArgs) => unknown) | undefined
 }
 
-/** Returns the handler's result, as it is stored. Rejects with the error of the handler, its schema or a middleware. */
+/** Returns the handler's result in the form that is stored. Rejects with the error of the handler, its schema or a middleware. */
 export function runHandler(call: HandlerCall): unknown {
   const { workflow, environment, runContext } = call
   const chain = environment.middleware
@@ -38,7 +38,7 @@ export function runHandler(call: HandlerCall): unknown {
     )
 }
 
-/** Never settles for middleware when the handler throws and the pass parks: the pass that ends with the error throws it again. */
+/** Never settles for middleware if the handler throws and the pass parks: the pass that ends with the error throws it again. */
 async function handleInPass(call: HandlerCall, args: WorkflowArgs): Promise<unknown> {
   try {
     return await handle(call, args)
@@ -64,7 +64,7 @@ function tellsEvents({ workflow, environment }: HandlerCall): boolean {
   return collects(workflow.registration) && (environment.ctx.features?.includes(BATCH_EVENTS_FEATURE) ?? false)
 }
 
-/** An on-failure handler gets its event unvalidated, because invalid data may be the reason of the failure. */
+/** Passes an on-failure handler its event unvalidated, because invalid data may have caused the failure. */
 function handle(call: HandlerCall, args: WorkflowArgs): unknown {
   const { workflow, error, cleanUp, environment } = call
   if (error) return workflow.onFailure?.({ ...args, error })

@@ -47,7 +47,7 @@ export interface PassEnvironment {
   readonly callbacks: CallbacksUnderWay
   /** The retry policy of the workflow's steps. */
   readonly policy: RetryPolicy | undefined
-  /** When the pass began, by the monotonic clock; undefined if the engine does not keep the times of steps. */
+  /** When the pass began, by the monotonic clock; undefined if the engine does not store the times of steps. */
   readonly beganAt: number | undefined
   /** Name of the event that the run's handler gets. */
   readonly eventName: string
@@ -55,9 +55,9 @@ export interface PassEnvironment {
   readonly now: () => number
   /** Where the chunks of output streams go. */
   readonly outletOf: OutletOf | undefined
-  /** Takes a rejection that nothing awaits. */
+  /** Receives rejections that nothing awaits. */
   readonly onStray: (error: unknown) => void
-  /** Takes the rollbacks of the steps that the handler calls, by hashed id; undefined unless they are looked for. */
+  /** Receives the rollbacks of the steps that the handler calls, by hashed id; undefined if nobody looks for them. */
   readonly rollbacks?: Map<string, Rollback>
 }
 
@@ -66,7 +66,7 @@ export function payloadText({ middleware }: PassEnvironment, data: unknown, plac
   return encodePayload(middleware.output(data, place), `The data of step "${place.name}"`)
 }
 
-/** A step that blocks the event loop for so long is named in the log of its run. */
+/** A step that blocks the event loop for at least this long is named in the log of its run. */
 const BLOCKED_MS_MIN = 5_000
 
 export type StepCallback = (context: StepContext) => unknown
@@ -81,7 +81,7 @@ interface StepCall {
   options: StepRunOptions | undefined
 }
 
-/** The attempts that began the callbacks under way. */
+/** The attempts that started the running callbacks. */
 const BEGUN_BY = new WeakMap<Promise<unknown>, StepAttempt>()
 
 class StepAttempt implements RunningCallback {
@@ -92,12 +92,12 @@ class StepAttempt implements RunningCallback {
   readonly #options: StepRunOptions | undefined
   /** The amounts that the callback spends, until the attempt reports them. */
   readonly spent: Spent
-  /** Made when the callback asks for a stream. */
+  /** Created when the callback asks for a stream. */
   #streams: StepStreams | undefined
-  /** The engine takes no chunks of the attempt any more. */
+  /** The engine accepts no more chunks of the attempt. */
   #isGone = false
   #isOver = false
-  /** Aborts the attempt alone; made when the callback asks for its signal, or when it is aborted. */
+  /** Aborts only this attempt. Created when the callback asks for its signal, or when the attempt is aborted. */
   #own: AbortController | undefined
 
   constructor(environment: PassEnvironment, id: StepId, { callback, options }: StepCall) {
@@ -126,12 +126,12 @@ class StepAttempt implements RunningCallback {
     return AbortSignal.any([this.#own.signal, signal])
   }
 
-  /** Whether readers may have chunks of the attempt. */
+  /** Whether readers may have received chunks of the attempt. */
   get hasSentChunks(): boolean {
     return this.#streams?.areSent ?? false
   }
 
-  /** The stream of this name. `context` is that of the callback. */
+  /** Returns the stream of this name. `context` is the callback's. */
   stream(name: string, context: Pick<StepContext, 'signal'>): OutputStream {
     this.#streams ??= this.#openStreams(context.signal)
     return this.#streams.of(name)
@@ -156,7 +156,9 @@ class StepAttempt implements RunningCallback {
     })
   }
 
-  /** Waits until the chunks are durable. For a run that was cancelled meanwhile the result is stored without them, and undone. */
+  /**
+   * Waits until the chunks are durable. If the run was cancelled in the meantime, the result is stored without them, and undone.
+   */
   async #flush(streams: StepStreams): Promise<void> {
     try {
       await streams.flush()
@@ -214,7 +216,10 @@ class StepAttempt implements RunningCallback {
     return running
   }
 
-  /** Waits for the callback of an earlier attempt, and takes its result, unless it wrote to streams. Its failure counted for that attempt: the callback runs again. */
+  /**
+   * Waits for the callback of an earlier attempt, and takes its result, unless it wrote to streams. A failure counted for the
+   * earlier attempt: the callback runs again.
+   */
   async #takeOver(earlier: Promise<unknown>, key: string, runAgain: () => unknown): Promise<unknown> {
     const { callbacks, cancellation } = this.#environment
     const late = await earlier.then(
@@ -223,10 +228,10 @@ class StepAttempt implements RunningCallback {
     )
     const begunBy = BEGUN_BY.get(earlier)
     this.spent.takeFrom(begunBy?.spent)
-    // The chunks of the earlier attempt are withdrawn: a result that is stored without them would miss its chunks.
+    // The chunks of the earlier attempt are withdrawn: its result, stored now, would lack its chunks.
     if (late && !begunBy?.hasSentChunks) return late.value
     if (callbacks.get(key) === earlier) callbacks.delete(key)
-    // Nobody waits for this attempt any more: a later one runs the callback.
+    // Nobody waits for this attempt any more: a later attempt runs the callback.
     if (this.#isOver || cancellation.cancelled) return undefined
     return runAgain()
   }
@@ -248,7 +253,7 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && typeof (value as PromiseLike<unknown>).then === 'function'
 }
 
-/** When the attempt ran, in whole milliseconds from the start of its pass. */
+/** Returns when the attempt ran, in whole milliseconds from the start of its pass. */
 export function measured(
   { beganAt }: Pick<PassEnvironment, 'beganAt'>,
   startedAt: number,
@@ -264,8 +269,8 @@ function retryOf(thrown: unknown): { retriable?: false; retryAfterMs?: number } 
 }
 
 /**
- * The argument of a callback. It is a class, since V8 makes a hidden class for each object literal with a getter, which
- * keeps the whole pass until a full collection. The signal is made on first use: most callbacks use none.
+ * The argument of a callback. It is a class, because V8 makes a hidden class for each object literal with a getter, which keeps
+ * the whole pass until a full collection. The signal is created on first use: most callbacks use none.
  */
 class CallbackContext implements StepContext {
   readonly attempt: number
@@ -284,7 +289,7 @@ class CallbackContext implements StepContext {
   ) {
     this.#running = running
     const { hashedId } = id
-    // An engine that does not count the attempts of steps for its runners gives those of the run, as ever.
+    // An engine that does not count step attempts for its runners gives those of the run, as before.
     const isCounted = ctx.features?.includes(MEMO_ATTEMPT_FEATURE)
     this.attempt = isCounted ? (ctx.stepAttempts?.[hashedId] ?? 1) : ctx.attempt
     const { maxAttempts = STEP_ATTEMPTS_DEFAULT } = retry ?? policy ?? {}

@@ -89,7 +89,7 @@ export function checkStepOptions(name: string, tool: keyof typeof OPTIONS, optio
   refuse(unknownOption(`Step "${name}": ${tool}`, options, OPTIONS[tool]))
 }
 
-/** Throws a NonRetriableError for options of `step.run` that do not exist, or that cannot be kept, by this engine or at all. */
+/** Throws a NonRetriableError for options of `step.run` that do not exist, or that this engine or no engine can honour. */
 export function checkRunOptions(
   id: StepId,
   options: StepRunOptions | undefined,
@@ -156,8 +156,8 @@ function isListOfNames(value: unknown): boolean {
 }
 
 /**
- * The policy as an opcode carries it, in milliseconds; undefined if the engine takes none. An engine that does not name
- * `memo-attempt` knows neither unlimited attempts nor the other ends of the tries.
+ * Returns the policy in the form of an opcode, in milliseconds; undefined if the engine accepts none. An engine that does not
+ * name `memo-attempt` knows neither unlimited attempts nor the other ends of the tries.
  */
 export function sentRetry({ maxElapsed, ...retry }: RetryPolicy, features: readonly string[] = []) {
   if (!features.includes(STEP_POLICY_FEATURE)) return undefined

@@ -36,7 +36,7 @@ export class StepTimeout {
     return this.#signal
   }
 
-  /** Settles like `running`, or rejects when the time is over. What `running` does afterwards is ignored. */
+  /** Settles like `running`, or rejects when the time is over. Later results of `running` are ignored. */
   bound(running: unknown): Promise<unknown> {
     return Promise.race([running, this.#over])
   }

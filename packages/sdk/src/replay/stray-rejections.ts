@@ -5,7 +5,7 @@ import { type PassScope, passScope } from '../pass/pass-scope.ts'
 
 let isListening = false
 
-/** Calls `run` as code of the pass. Stray rejections of what it starts go to the pass, also after `run` has returned. */
+/** Calls `run` as code of the pass. Its stray rejections go to the pass, even after `run` has returned. */
 export function withinPass<T>(scope: PassScope, run: () => T): T {
   if (!isListening) process.on('unhandledRejection', onRejection)
   isListening = true
@@ -15,7 +15,7 @@ export function withinPass<T>(scope: PassScope, run: () => T): T {
 function onRejection(error: unknown): void {
   const scope = passScope.getStore()
   if (scope) scope.onStray(error)
-  // A rejection of other code has the effect that it has without this listener: another listener takes it, or the process ends.
+  // A rejection of other code has the same effect as without this listener: another listener takes it, or the process ends.
   else if (process.listenerCount('unhandledRejection') === 1) {
     setImmediate(() => {
       throw error

@@ -69,7 +69,7 @@ export function createStepTools(environment: PassEnvironment, ctx: RunContext): 
   const run = (name: string, callback: StepCallback, options?: StepRunOptions) =>
     received(callRun(environment, ctx, { called: name, callback, options }), { kind: 'step', name })
   const tools = {
-    // As the prototype: every pass makes this object, and copying the members there took 3 % of a pass.
+    // Set as the prototype: every pass makes this object, and copying the members took 3 % of a pass.
     __proto__: STEP_TOOLS_ELSEWHERE,
     run,
     map: async (name: string, items: unknown, callback: unknown, options: StepMapOptions = {}) => {
@@ -154,7 +154,7 @@ export function createRunContext(environment: PassEnvironment): RunContext {
     now: () => ownStep(environment, 'ctx.now', environment.now),
     random: () => ownStep(environment, 'ctx.random', () => Math.random()),
     uuid: () => ownStep(environment, 'ctx.uuid', () => randomUUID()),
-    // No getter: V8 makes a hidden class for each literal with one, which keeps the whole pass until a full collection.
+    // No getter: V8 makes a hidden class for each literal with a getter, which keeps the whole pass until a full collection.
     logger: createLogger(logs, () => scopeWithin(pass)?.logScope ?? logs.root),
     attributes: values => {
       const problem = report.setAttributes(values)
@@ -162,7 +162,7 @@ export function createRunContext(environment: PassEnvironment): RunContext {
       if (!report.isKnown) warnOfUnknownReport(logs)
     },
     progress: value => {
-      // A handler that repeats stored steps has reported what comes between them. A callback is never repeated.
+      // A handler that repeats stored steps has already reported the progress between them. A callback is never repeated.
       if (pass.isReplaying && scopeWithin(pass) === undefined) return
       const problem = report.setProgress(value)
       if (problem !== undefined) warnOfReport(logs, 'progress', problem)
@@ -187,7 +187,7 @@ export function createRunContext(environment: PassEnvironment): RunContext {
   return context
 }
 
-/** @throws NonRetriableError if the engine does not know it, or the data is not JSON. */
+/** @throws NonRetriableError if the engine does not know `continueAs`, or the data is not JSON. */
 function continueAs({ ctx, middleware, eventName, pass }: PassEnvironment, data: unknown): Continuation {
   if (!ctx.features?.includes(CONTINUE_AS_FEATURE))
     throw new NonRetriableError(`ctx.continueAs: this engine does not support it (${CONTINUE_AS_FEATURE})`)
@@ -278,7 +278,7 @@ function waitForSignal(
   })
 }
 
-/** Gives a signal its methods, which the JSON of the signal does not show. A plain signal has nobody who waits for an answer. */
+/** Gives a signal its methods, which the JSON of the signal does not show. For a plain signal nobody waits for an answer. */
 function withAnswers(
   { pass, middleware }: PassEnvironment,
   wait: string,
@@ -311,7 +311,7 @@ function withAnswers(
 
 type WaitOptions = Omit<WaitForEventOptions, 'event'> & { event: string | EventDefinition }
 
-/** Wraps a callback in the step middleware, whose result is stored. */
+/** Wraps a callback in the step middleware. The result of the middleware is stored. */
 function withMiddleware(
   { middleware, run }: PassEnvironment,
   ctx: RunContext,
@@ -376,7 +376,7 @@ function waitFields({ ctx, pass, logs }: PassEnvironment, name: string, options:
   }
 }
 
-/** The conditions of a wait in one form, by which equal waits are known. */
+/** Returns the conditions of a wait in one form, so that equal waits can be recognised. */
 function askedFor(options: WaitOptions | undefined): unknown {
   return options?.match === undefined ? options?.if : JSON.stringify([options.if, options.match])
 }

@@ -1,8 +1,8 @@
 // Logs mistakes in a workflow's code that a pass reveals, once per run and kind. Called by invoke.ts.
 //
-// An exact replay calls every stored step again before it calls a new one. A pass that does not runs code that has
-// changed since the earlier passes, or code whose path depends on something outside of steps. It shows when the handler does
-// nothing more until a new step settles: at the end of a pass, or when a checkpoint reports the new step.
+// An exact replay calls every stored step again before it calls a new one. A pass that does not is running code that has changed
+// since the earlier passes, or code whose path depends on something outside of steps. This shows when the handler does nothing
+// more until a new step settles: at the end of a pass, or when a checkpoint reports the new step.
 
 import { STREAMS_FEATURE } from '@perdure/protocol'
 import type { Memo, UncalledStep } from '../pass/memo.ts'
@@ -95,7 +95,7 @@ export function warnOfBlock(logs: LogBuffer, { name, hashedId }: StepId, blocked
   logs.append({ name: `${BLOCK_SCOPE} ${name}`, stepId: hashedId, nextIndex: 0 }, { level: 'warn', message })
 }
 
-/** Logs an error of a promise that nothing awaits, if the pass has not been answered. */
+/** Logs the error of a promise that nothing awaits, if the pass has not been answered. */
 export function warnOfStray(logs: LogBuffer, error: unknown): void {
   const message = `A promise was rejected, and nothing awaits it: ${textOf(error)}`
   logs.append({ name: WARNING_SCOPE, nextIndex: POSITIONS.stray }, { level: 'error', message })
@@ -108,19 +108,19 @@ export function warnOfUselessEvent(logs: LogBuffer, name: string): void {
   logs.append({ name: WARNING_SCOPE, nextIndex: POSITIONS.useless }, { level: 'warn', message })
 }
 
-/** Logs that the handler awaited something that is no step while a step was open (late-handler.ts). */
+/** Logs that the handler awaited something outside of steps while a step was open (late-handler.ts). */
 export function warnOfLate(logs: LogBuffer, message: string): void {
   logs.append({ name: WARNING_SCOPE, nextIndex: POSITIONS.late }, { level: 'warn', message })
 }
 
-/** Logs that the engine does not know attributes and progress, and so stores none. */
+/** Logs that the engine does not know attributes and progress, and therefore stores none. */
 export function warnOfUnknownReport(logs: LogBuffer): void {
   const message =
     'This engine does not support attributes and progress of runs: ctx.attributes and ctx.progress have no effect.'
   logs.append({ name: WARNING_SCOPE, nextIndex: POSITIONS.unknownReport }, { level: 'warn', message })
 }
 
-/** Logs that the chunks of output streams are dropped: the engine does not know them, or the runner does not reach it. */
+/** Logs that the chunks of output streams are dropped, because the engine does not know them or the runner cannot reach it. */
 export function warnOfDroppedChunks(logs: LogBuffer, isKnown: boolean): void {
   const reason = isKnown
     ? 'This runner does not know where its engine is'
@@ -129,7 +129,7 @@ export function warnOfDroppedChunks(logs: LogBuffer, isKnown: boolean): void {
   logs.append({ name: WARNING_SCOPE, nextIndex: POSITIONS.streams }, { level: 'warn', message })
 }
 
-/** Logs that a part of a report about the run was not allowed, and left out. */
+/** Logs that a part of a report about the run was not allowed and was left out. */
 export function warnOfReport(logs: LogBuffer, kind: 'progress' | 'attributes', problem: string): void {
   const message = `${problem}. It was left out, and the run continues.`
   logs.append({ name: WARNING_SCOPE, nextIndex: POSITIONS[kind] }, { level: 'warn', message })

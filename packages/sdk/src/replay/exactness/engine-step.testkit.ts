@@ -38,7 +38,7 @@ export function outcomeOf(opcode: Opcode): MemoEntry {
   return fails ? { error: { message: `${path} fails` } } : { data: path }
 }
 
-/** A run as its cleanup run gets it, in the order in which its steps settled. */
+/** A run in the form that its cleanup run gets, in the order in which its steps settled. */
 export function followed(steps: Iterable<EngineStep>, status: CleanupContext['status']): CleanupContext {
   const memo: Record<string, FollowedStep> = {}
   const rows = [...steps].sort((a, b) => a.seq - b.seq)

@@ -18,7 +18,7 @@ interface CallOfOpcode {
   Emit: 'emit'
   Webhook: 'webhook'
 }
-/** Programs do not wait for turns, runs or signals, nor start or cancel runs directly. */
+/** Programs do not wait for turns, runs or signals, and do not start or cancel runs directly. */
 type StepOp = CallOfOpcode[Exclude<
   Opcode['op'],
   'StepLimit' | 'WaitForRun' | 'WaitForSignal' | 'ReplyToUpdate' | 'StartRun' | 'CancelRun'
@@ -26,9 +26,9 @@ type StepOp = CallOfOpcode[Exclude<
 export interface StepNode {
   kind: 'step'
   op: StepOp
-  /** One of few names, so that branches share names: the step's id then depends on which branch calls first. */
+  /** One of a few names, so that branches share names: the step's id then depends on which branch calls first. */
   name: string
-  /** How many attempts of the callback fail. With `ALWAYS` the step fails, also a child. */
+  /** How many attempts of the callback fail. With `ALWAYS` the step fails; a child fails too. */
   failures: number
   /** Whether the callback is synchronous. */
   quick: boolean
@@ -198,14 +198,14 @@ function inOrder(node: Exclude<Node, { kind: 'step' | 'catch' }>): Node[] {
   return node.kind === 'loop' ? Array.from({ length: node.count }, () => node.body) : node.nodes
 }
 
-/** The kind of every step, by its path. */
+/** Returns the kind of every step, by its path. */
 export function opsOf(node: Node, path = '0'): Map<string, StepNode['op']> {
   if (node.kind === 'step') return new Map([[path, node.op]])
   const inner = node.kind === 'catch' ? [node.body] : inOrder(node)
   return new Map(inner.flatMap((one, i) => [...opsOf(one, `${path}.${i}`)]))
 }
 
-/** The paths of the steps that `step.race` or `step.map` may cut off. */
+/** Returns the paths of the steps that `step.race` or `step.map` may cut off. */
 export function mayBeCutOff(node: Node, path = '0', isWithin = false): Set<string> {
   if (node.kind === 'step') return new Set(isWithin ? [path] : [])
   const inner = node.kind === 'catch' ? [node.body] : inOrder(node)
@@ -216,7 +216,7 @@ export function mayBeCutOff(node: Node, path = '0', isWithin = false): Set<strin
 /** The outcome of a node: its value, or that it threw. */
 type Ending = { value: unknown } | 'threw'
 
-/** Whether a node may have this outcome for some order of settling. Without race and any it has only one. */
+/** Whether a node may have this outcome for some order of settling. Without race and any, only one outcome is possible. */
 export function admits(node: Node, path: string, ending: Ending): boolean {
   const child = (one: Node, i: number, end: Ending) => admits(one, `${path}.${i}`, end)
   const threw = ending === 'threw'

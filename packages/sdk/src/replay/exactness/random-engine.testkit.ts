@@ -1,6 +1,6 @@
-// An engine in memory for one run of a random workflow. A list of choices decides everything that is not deterministic:
-// which callback ends, which step settles, when a frame is read, where the runner is killed, and which passes know that the last
-// steps may come with the end.
+// An engine in memory for one run of a random workflow. A list of choices decides everything that is not deterministic: which
+// callback ends, which step settles, when a frame is read, where the runner is killed, and which passes know that the last steps
+// may come with the end.
 
 import { NonRetriableError } from '@perdure/client'
 import {
@@ -58,9 +58,9 @@ export class RandomRun {
   readonly rootLines: string[] = []
   readonly stepLines: string[] = []
   readonly executed = new Set<string>()
-  /** Callbacks that began before a result that the handler went by was stored. */
+  /** Callbacks that began before a result that the handler had used was stored. */
   readonly tooEarly: string[] = []
-  /** How many steps were stored with the end. */
+  /** The number of steps that were stored with the end. */
   endedWith = 0
   result: unknown
   readonly #newRunner: () => Handler
@@ -68,10 +68,10 @@ export class RandomRun {
   readonly #steps = new Map<string, EngineStep>()
   readonly #executions = new Map<string, number>()
   readonly #committed = new Set<string>()
-  /** Paths of the stored steps, as far as their opcodes name them. */
+  /** Paths of the stored steps that their opcodes name. */
   readonly #stored = new Set<string>()
   readonly #mayBeCutOff: ReadonlySet<string>
-  /** Paths of steps whose lines were stored without them. */
+  /** Paths of steps whose log lines were stored without them. */
   readonly #cutOff = new Set<string>()
   readonly #ops: ReadonlyMap<string, StepNode['op']>
   readonly #endsWithSteps: EndsWithSteps
@@ -130,7 +130,7 @@ export class RandomRun {
     return followed(this.#steps.values(), status)
   }
 
-  /** Runs a pass on the stored memo, like a later replay: it discovers nothing new. */
+  /** Runs a pass on the stored memo, like a later replay: the pass discovers nothing new. */
   async replay(): Promise<Answer> {
     for (const step of this.#steps.values()) if (step.state === 'due') step.state = 'backoff'
     return this.#handler.invoke(JSON.parse(JSON.stringify(this.#request())))
@@ -144,7 +144,7 @@ export class RandomRun {
     return (this.#choices[this.#choice++] ?? 0) % count
   }
 
-  /** A pass takes a turn for each result it returns: one that has nothing to choose yet goes on for a while. */
+  /** A pass takes a turn for each result that it returns: a pass that has nothing to choose yet continues for a while. */
   async #actionsOf(pass: PassUnderWay): Promise<(() => boolean | undefined)[]> {
     for (let waited = 0; ; waited++) {
       const actions = this.#passActions(pass)
@@ -287,7 +287,7 @@ export class RandomRun {
     return trace.flatMap(line => /^(\S+) (gave|threw) /.exec(line)?.[1]?.split(',') ?? [])
   }
 
-  /** A later pass must repeat a lost one until it got a result that is not stored. */
+  /** The part of a trace that a later pass must repeat: up to the first result that is not stored. */
   #storedPart(trace: string[]): string[] {
     const isStored = (path: string) =>
       this.#stored.has(path) || SETTLED_OUTSIDE.has(this.#ops.get(path) as StepNode['op'])
@@ -339,7 +339,9 @@ export class RandomRun {
     }
   }
 
-  /** A line stored without its step would be stored again when the step is repeated, which a step that was cut off never is. */
+  /**
+   * A line stored without its step would be stored again when the step is repeated. A step that was cut off is never repeated.
+   */
   #storeStepLine(message: string, opcodes: readonly Opcode[]): void {
     const [path] = message.split('/')
     const isReported = opcodes.some(
