@@ -1,5 +1,5 @@
-// Delays the answer of a pass that seems to be stuck, at the places where handlers of its workflow have gone on late. Created by
-// invoke.ts for workflows that have such places, used by the pass.
+// Delays the answer of a pass that seems to be stuck, at the places where handlers of its workflow have continued late. Created
+// by invoke.ts for workflows that have such places, used by the pass.
 
 import type { LatePlaces, Place } from './late-places.ts'
 
@@ -9,13 +9,13 @@ const { setTimeout, clearTimeout } = globalThis
 export interface AnswerDelayOptions {
   workflow: string
   places: LatePlaces
-  /** The pass has to answer within this time. */
+  /** The pass must answer within this time. */
   timeoutMs: number | undefined
-  /** The handler went on while the pass was kept open at a place where none has been late. */
+  /** The handler continued while the pass was kept open at a place where none had been late. */
   onSaved(place: Place, wentOn: { step: string | undefined; delayMs: number }): void
 }
 
-/** Where a pass is. */
+/** The place and progress of a pass. */
 export interface Position extends Pick<Place, 'after' | 'open'> {
   /** Rises with each step that is called or settled. */
   readonly position: number
@@ -34,12 +34,12 @@ export class AnswerDelay {
     this.#options = options
   }
 
-  /** When the pass began to seem stuck where it is. */
+  /** Returns when the pass began to seem stuck at its current position. */
   since({ position }: Position): number {
     return this.#at?.position === position ? this.#since : performance.now()
   }
 
-  /** Whether the pass stays open. `onOver` is called when the time is over. */
+  /** Whether the pass stays open. Calls `onOver` when the time is over. */
   keepsOpen(at: Position, onOver: () => void): boolean {
     if (at.position === this.#at?.position) return this.#timer !== undefined
     this.stop()
@@ -55,7 +55,7 @@ export class AnswerDelay {
     return true
   }
 
-  /** The handler goes on: it calls a step, or it has settled. */
+  /** Called when the handler continues: it calls a step, or it has settled. */
   goesOn(step?: string): void {
     if (this.#timer === undefined || !this.#at) return
     const { places, workflow, onSaved } = this.#options

@@ -1,5 +1,5 @@
-// How long the event loop of this process was blocked, as far as somebody watches it. A connected runner does (connect/beats.ts);
-// step callbacks look whether they blocked it.
+// Measures how long the event loop of this process was blocked, if somebody watches it. A connected runner does
+// (connect/beats.ts); step callbacks check whether they blocked it.
 
 import { Buffer } from 'node:buffer'
 
@@ -10,7 +10,7 @@ let turnedAt: number | undefined
 let begun: Buffer | undefined
 let turnMs = 0
 
-/** The event loop has turned, as it should every `everyMs`. */
+/** Notes that the event loop has turned, as it should every `everyMs`. */
 export function loopTurned(everyMs: number): void {
   const now = performance.now()
   const ms = turnedAt === undefined ? 0 : now - turnedAt - everyMs
@@ -22,19 +22,19 @@ export function loopTurned(everyMs: number): void {
 /** Most bytes of the name of a step that other threads see. */
 const NAME_BYTES_MAX = 255
 
-/** From now on the name of the step that began last is in this memory, which other threads see. */
+/** Writes the name of the newest step to this memory from now on, where other threads see it. */
 export function showBegunSteps(): SharedArrayBuffer {
   const memory = new SharedArrayBuffer(1 + NAME_BYTES_MAX)
   begun = Buffer.from(memory)
   return memory
 }
 
-/** The callback of a step begins. */
+/** Notes that the callback of a step begins. */
 export function stepBegins(name: string): void {
   if (begun) begun[0] = begun.write(name, 1)
 }
 
-/** How long the event loop was blocked since then; 0 if nobody watches it, or it was for a moment only. */
+/** Returns how long the event loop was blocked since then; 0 if nobody watches it, or if it was blocked only for a moment. */
 export function blockedMsSince(startedAt: number): number {
   if (turnedAt === undefined) return 0
   const underWayMs = performance.now() - Math.max(turnedAt, startedAt) - turnMs

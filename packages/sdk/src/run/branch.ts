@@ -1,5 +1,5 @@
-// A branch of a handler: the steps that one function of `step.race` calls, or the items of one `step.map`. A branch that is cut off
-// gets no further result, calls no further step, and its callbacks are aborted. Kept in the scope of the pass.
+// A branch of a handler: the steps that one function of `step.race` calls, or the items of one `step.map`. A branch that is cut
+// off gets no further result and calls no further step, and its callbacks are aborted. Kept in the scope of the pass.
 
 export class Branch {
   readonly #outer: Branch | undefined

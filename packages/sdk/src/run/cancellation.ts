@@ -20,7 +20,10 @@ export class Cancellation {
     return this.#controller.signal
   }
 
-  /** Cancels the pass. `isLate`: the engine takes its answer all the same. Further calls do nothing, unless the answer is not taken any more. */
+  /**
+   * Cancels the pass. `isLate`: the engine still accepts its answer. Further calls do nothing, unless they say that the answer is
+   * no longer accepted.
+   */
   cancel(reason: unknown = new Error('The invoke was cancelled'), isLate = false): void {
     if (this.#cancelled && (isLate || !this.#isLate)) return
     this.#isLate = isLate
@@ -30,7 +33,7 @@ export class Cancellation {
     this.#controller?.abort(reason)
   }
 
-  /** Sets the listener of the pass. It is called at once when the pass is already cancelled. */
+  /** Sets the listener of the pass. It is called at once if the pass is already cancelled. */
   onCancel(listener: (isLate: boolean) => void): void {
     this.#listener = listener
     if (this.#cancelled) listener(this.#isLate)

@@ -1,5 +1,6 @@
-// Where the handlers of this process went on after their pass seemed to be stuck: they awaited something that is no step, while a
-// step was open. Passes stay open at such places from then on (docs/steps.md#io-between-steps). Kept in the runner's memory.
+// The places where handlers of this process continued after their pass seemed to be stuck: they awaited something outside of
+// steps while a step was open. Passes stay open at such places afterwards (docs/steps.md#io-between-steps). Kept in the runner's
+// memory.
 
 /** A place in a workflow's code: between the step whose result the handler got last and the step that it called last. */
 export interface Place {
@@ -8,14 +9,14 @@ export interface Place {
   readonly open: string | undefined
 }
 
-/** A pass stays open for twice the delay that was seen, within these bounds. */
+/** A pass stays open for twice the longest delay seen, within these bounds. */
 const DELAY_MS_MIN = 1_000
 const DELAY_MS_MAX = 30_000
-/** A long delay gets only that much more than itself, since an event that arrives waits meanwhile. */
+/** A long delay is extended by at most this much, because an event that arrives waits in the meantime. */
 const SLACK_MS_MAX = 5_000
 
 const PLACES_MAX = 1_000
-/** Runs whose log gets a line with their next pass. */
+/** Maximum number of runs whose log gets a line with their next pass. */
 const WARNINGS_MAX = 1_000
 
 export class LatePlaces {
@@ -25,7 +26,7 @@ export class LatePlaces {
   readonly #warnings = new Map<string, string>()
   readonly #firstDelayMs: number
 
-  /** `firstDelayMs`: how long a pass stays open at a place where none has been before. */
+  /** `firstDelayMs`: how long a pass stays open at a place where no pass has been before. */
   constructor({ firstDelayMs = 0 }: { firstDelayMs?: number } = {}) {
     this.#firstDelayMs = firstDelayMs
   }
@@ -35,7 +36,7 @@ export class LatePlaces {
     return this.#firstDelayMs > 0 || this.#workflows.has(workflow)
   }
 
-  /** How long a pass that seems to be stuck stays open. */
+  /** Returns how long a pass that seems to be stuck stays open. */
   delayMs(place: Place): number {
     const key = keyOf(place)
     const known = this.#delays.get(key)
@@ -46,7 +47,7 @@ export class LatePlaces {
     return known ?? 0
   }
 
-  /** A handler went on after this delay. Returns whether no other has done so there. */
+  /** Notes that a handler continued after this delay. Returns whether it is the first at this place. */
   wentOn(place: Place, delayMs: number): boolean {
     const key = keyOf(place)
     const before = this.#delays.get(key) ?? 0
@@ -56,7 +57,7 @@ export class LatePlaces {
     return before === 0
   }
 
-  /** The line that the log of the run is to get with its next pass. */
+  /** Keeps a line for the log of the run, for its next pass. */
   warnLater(runId: string, message: string): void {
     keepNewest(this.#warnings, runId, message, WARNINGS_MAX)
   }
@@ -73,7 +74,7 @@ export class LatePlaces {
   }
 }
 
-/** Names that differ by a number alone, as in a loop, are one place. */
+/** Names that differ only by a number, as in a loop, are one place. */
 function keyOf({ workflow, after = '', open = '' }: Place): string {
   return `${workflow}\n${after}\n${open}`.replace(/\d+/g, '#')
 }

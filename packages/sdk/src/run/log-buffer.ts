@@ -1,6 +1,6 @@
-// The log lines of one pass: numbered within their scope, encoded when they are written, bounded in number and bytes.
-// Lines of a step are sent together with its opcode. The engine stores both or neither, so a step that is repeated after
-// a crash stores no line twice.
+// The log lines of one pass: numbered within their scope, encoded when they are written, bounded in number and bytes. Lines of a
+// step are sent together with its opcode. The engine stores both or neither, so a step that is repeated after a crash stores no
+// line twice.
 
 import { cutText, type LogLevel, RESPONSE_BYTES_MAX, ROOT_SCOPE } from '@perdure/protocol'
 import { LOG_LINES_MAX, LOG_MESSAGE_CHARS_MAX } from '../wire/limits.ts'
@@ -41,9 +41,9 @@ interface Line extends LinePosition {
   readonly bytes: number
 }
 
-/** Room for the line that says how many lines were dropped. */
+/** Space for the line that says how many lines were dropped. */
 const DROPPED_LINE_BYTES = 256
-/** Key of the lines that wait for no step's opcode. */
+/** Key of the lines that do not wait for a step's opcode. */
 const HANDLER_KEY = ''
 
 /** The log lines of one pass that have not been reported yet. */
@@ -63,7 +63,7 @@ export class LogBuffer {
     const position = { scope: scope.name, index: scope.nextIndex++ }
     const text = encodeLine({ ...line, ...position })
     const bytes = byteLength(text) + 1
-    // After the first dropped line all further lines are dropped: one line can report a gap at the end, but not holes.
+    // After the first dropped line all further lines are dropped: one line can report a gap at the end, but not several gaps.
     if (this.#dropped > 0 || this.#count >= LOG_LINES_MAX || this.#bytes + bytes > RESPONSE_BYTES_MAX) {
       this.#dropped++
       this.#firstDropped ??= position
@@ -82,7 +82,7 @@ export class LogBuffer {
     const { fitting, rest } = splitByBytes(lines.sort(byOrder), bytesMax)
     this.#count -= lines.length
     for (const { bytes } of lines) this.#bytes -= bytes
-    // The opcode of their step is reported now, so the rest waits for no opcode any more.
+    // The opcode of their step is reported now, so the remaining lines wait for no opcode any more.
     for (const line of rest) this.#keep(HANDLER_KEY, line)
     const texts = fitting.map(({ text }) => text)
     this.#drained = { lines: fitting, dropped: this.#dropped, firstDropped: this.#firstDropped }
@@ -94,7 +94,7 @@ export class LogBuffer {
     return toArray(texts)
   }
 
-  /** Adds what the last `drain` returned: it was not sent. */
+  /** Restores the lines of the last `drain`, because they were not sent. */
   takeBack(): void {
     if (!this.#drained) return
     const { lines, dropped, firstDropped } = this.#drained
@@ -109,8 +109,8 @@ export class LogBuffer {
     const lines = [...this.#lines.values()].flat().sort(byOrder)
     const { fitting, rest } = splitByBytes(lines, bytesMax)
     const texts = fitting.map(({ text }) => text)
-    // The last line has the position of the first dropped line. The engine stores each position once, and those of the
-    // handler in rising order, so a higher index would hide lines of later passes.
+    // The last line has the position of the first dropped line. The engine stores each position once, and the handler's positions
+    // in rising order, so a higher index would hide lines of later passes.
     const position = rest[0] ?? this.#firstDropped
     if (position) texts.push(droppedLine(this.#dropped + rest.length, position))
     return toArray(texts)

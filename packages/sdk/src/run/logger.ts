@@ -6,7 +6,7 @@ import type { LogBuffer, LogScope } from './log-buffer.ts'
 /** Writes a log line of the run. `fields` may be any object; errors in it keep their name, message and stack. */
 export interface LogMethod {
   (message: string, fields?: object): void
-  /** As loggers such as pino take them: the fields or an error first. */
+  /** The form of loggers such as pino: the fields or an error first. */
   (fields: object, message?: string): void
 }
 
@@ -18,7 +18,7 @@ export interface Logger {
   error: LogMethod
 }
 
-/** Creates a logger. `scope` is called for each line, since the code that writes may be in a step or outside of one. */
+/** Creates a logger. `scope` is called for each line, because the calling code may be inside or outside a step. */
 export function createLogger(logs: LogBuffer, scope: () => LogScope): Logger {
   const write =
     (level: LogLevel): LogMethod =>
@@ -27,7 +27,10 @@ export function createLogger(logs: LogBuffer, scope: () => LogScope): Logger {
   return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
 }
 
-/** The message and the fields of a line, in either order. Without a message, that of an error or the `message` or `msg` of the fields. */
+/**
+ * Returns the message and the fields of a line, given in either order. Without a message, uses that of an error, or the `message`
+ * or `msg` of the fields.
+ */
 export function lineOf(first: unknown, second: unknown): { message: string; fields?: object | undefined } {
   if (typeof first !== 'object' || first === null) return { message: first as string, fields: second as object }
   const { message, msg } = first as { message?: unknown; msg?: unknown }

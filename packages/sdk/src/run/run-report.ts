@@ -1,5 +1,5 @@
-// The report of a handler about its run: attributes and progress. It is sent with the next answer or checkpoint of the pass. Used by
-// `ctx`, the checkpoints and the answer. A value that is not allowed is left out: a report about a run never fails it.
+// A handler's report about its run: attributes and progress. It is sent with the next answer or checkpoint of the pass. Used by
+// `ctx`, the checkpoints and the answer. A value that is not allowed is left out: a report about a run never fails the run.
 
 import {
   ATTRIBUTE_KEY_CHARS_MAX,
@@ -17,7 +17,7 @@ import type { AttributeValues } from './run-context.ts'
 
 const KEY = new RegExp(ATTRIBUTE_KEY_PATTERN)
 
-/** The report of one pass. What has been sent is not in it any more. */
+/** The report of one pass, without the parts that have been sent. */
 export class RunReport {
   readonly #isKnown: boolean
   #attributes = new Map<string, string | number | boolean | null>()
@@ -30,7 +30,7 @@ export class RunReport {
     this.#isKnown = features?.includes(ATTRIBUTES_FEATURE) ?? false
   }
 
-  /** Whether the engine stores what is reported. */
+  /** Whether the engine stores reports. */
   get isKnown(): boolean {
     return this.#isKnown
   }
@@ -47,7 +47,7 @@ export class RunReport {
     return problem
   }
 
-  /** Replaces the progress that was not sent. Returns why the value was left out, if it cannot be one. */
+  /** Replaces the unsent progress. Returns the reason if the value was left out. */
   setProgress(value: unknown): string | undefined {
     const text = progressText(value)
     if (text instanceof Error) return text.message
@@ -58,12 +58,12 @@ export class RunReport {
     return undefined
   }
 
-  /** Whether there is progress that was not sent. */
+  /** Whether there is unsent progress. */
   get hasProgress(): boolean {
     return this.#progress !== undefined
   }
 
-  /** Removes what is to be sent, and returns it as the fields of an object in JSON, each after a comma. */
+  /** Removes the values to send, and returns them as the fields of a JSON object, each after a comma. */
   take(): string {
     this.#taken = { attributes: this.#attributes, progress: this.#progress }
     const progress = this.takeProgress()
@@ -73,14 +73,14 @@ export class RunReport {
     return `,"attributes":${attributes}${progress}`
   }
 
-  /** Adds what was taken last: it was not sent. Newer values count. */
+  /** Restores the values taken last, because they were not sent. Newer values win. */
   takeBack(): void {
     const { attributes = [], progress } = this.#taken ?? {}
     this.#attributes = new Map([...attributes, ...this.#attributes])
     this.#progress ??= progress
   }
 
-  /** Does the same with the progress alone: a pass that failed reports it too. */
+  /** Does the same with only the progress: a pass that failed reports it too. */
   takeProgress(): string {
     if (this.#progress === undefined) return ''
     const progress = this.#progress
@@ -88,7 +88,7 @@ export class RunReport {
     return `,"progress":${progress}`
   }
 
-  /** The problem of one attribute more than a run, or one report, may have. */
+  /** Returns the problem if one more attribute would exceed the bound of a run or of one report. */
   #boundProblem(key: string, value: unknown): string | undefined {
     if (this.#attributes.has(key)) return undefined
     const set = value === null ? 0 : [...this.#attributes.values()].filter(one => one !== null).length
@@ -105,7 +105,7 @@ function progressText(value: unknown): string | undefined | Error {
   }
 }
 
-/** Returns why these cannot be the attributes of a new run. */
+/** Returns the reason if these cannot be the attributes of a new run. */
 export function attributesProblem(attributes: unknown): string | undefined {
   if (attributes === undefined) return undefined
   if (typeof attributes !== 'object' || attributes === null) return 'not an object'

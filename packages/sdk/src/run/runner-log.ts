@@ -15,7 +15,7 @@ export interface LevelLogger {
 /** The default: the console of the runner's process. */
 export const toConsole: RunnerLog = (level, message) => console[level](`perdure: ${message}`)
 
-/** Makes one function of the option `log`. Throws a TypeError for a value that is neither a function nor a logger. */
+/** Converts the `log` option to one function. Throws a TypeError for a value that is neither a function nor a logger. */
 export function runnerLogOf(log: RunnerLog | LevelLogger | undefined): RunnerLog {
   if (log === undefined) return toConsole
   if (typeof log === 'function') return log

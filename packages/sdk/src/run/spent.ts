@@ -1,5 +1,5 @@
-// The amounts that the callback of a step says that it spends, for the budgets of the run (`budget` of a workflow). The opcode of the attempt
-// carries it, also when the attempt fails.
+// The amounts that the callback of a step reports as spent, for the budgets of the run (`budget` of a workflow). The opcode of
+// the attempt carries them, even if the attempt fails.
 
 import { NonRetriableError } from '@perdure/client'
 import {
@@ -28,7 +28,7 @@ export class Spent {
     this.#features = features
   }
 
-  /** Throws a NonRetriableError, and adds nothing, if an amount or a name is not allowed or the engine does not count. */
+  /** Throws a NonRetriableError and adds nothing if an amount or a name is not allowed, or if the engine does not count. */
   add(amounts: Amounts): void {
     if (!this.#features.includes(BUDGETS_FEATURE))
       throw this.#refusal(`this engine does not support it (${BUDGETS_FEATURE})`)
@@ -40,14 +40,14 @@ export class Spent {
     this.#amounts = sums
   }
 
-  /** Adds what an execution that this attempt takes over has not reported. */
+  /** Adds the unreported amounts of an execution that this attempt takes over. */
   takeFrom(other: Spent | undefined): void {
     if (!other) return
     for (const [name, amount] of other.#amounts) this.#amounts.set(name, (this.#amounts.get(name) ?? 0) + amount)
     other.#amounts.clear()
   }
 
-  /** The member of the opcode; each amount is in one opcode alone. */
+  /** Returns the member of the opcode and empties the amounts: each amount is in only one opcode. */
   take(): { spent?: Record<string, number> } {
     if (this.#amounts.size === 0) return {}
     const spent = Object.fromEntries(this.#amounts)

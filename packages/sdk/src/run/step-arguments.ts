@@ -14,14 +14,14 @@ export function condition(name: string, source: unknown): string | undefined {
   throw new NonRetriableError(`Step "${name}": if must be a CEL expression in a string, not ${String(source)}`)
 }
 
-/** The match of a wait: an older engine would not refuse a bad one, but wait for any event. */
+/** Checks the match of a wait: an older engine would not refuse a bad one, but wait for any event. */
 export function eventMatch(name: string, match: EventMatch | undefined): EventMatch | undefined {
   const fault = match === undefined ? undefined : matchFault(match)
   if (fault !== undefined) throw new NonRetriableError(`Step "${name}": match ${fault}`)
   return match
 }
 
-/** Waits and emits name one event: a `*` is a wildcard in triggers alone. */
+/** Checks the name of one event, for waits and emits: `*` is a wildcard only in triggers. */
 export function exactEvent(name: string, value: unknown): string {
   const event = nonBlank(name, 'event', value)
   if (!event.includes('*')) return event
@@ -32,7 +32,7 @@ export function exactEvent(name: string, value: unknown): string {
 
 /** An ISO 8601 time with its zone; a date alone is midnight in UTC. Without a zone it would depend on the runner's machine. */
 const ZONED = /(Z|UTC|GMT|[+-]\d{2}:?\d{2})\)?$|^[+-]?\d+-\d{2}-\d{2}$/i
-/** Earlier times, before March 1973, are probably seconds. */
+/** Earlier times, before March 1973, are probably given in seconds. */
 const EPOCH_MS_MIN = 1e11
 
 export function timeMs(name: string, time: Date | number | string): number {

@@ -4,7 +4,7 @@
 type Signal = 'SIGTERM' | 'SIGINT'
 const SIGNALS: readonly Signal[] = ['SIGTERM', 'SIGINT']
 const EXIT_CODES = { SIGTERM: 143, SIGINT: 130 }
-/** The process exits after this time even if a runner has not closed. A little more than a runner gives its passes. */
+/** The process exits after this time even if a runner has not closed. A little more than the time a runner gives its passes. */
 const SHUTDOWN_MS_MAX = 35_000
 
 const closers = new Set<() => Promise<void>>()
@@ -31,7 +31,7 @@ export function closeOnce(close: () => Promise<void>, handleSignals = true): () 
  */
 export function closeOnSignals(close: () => Promise<void>): () => void {
   if (typeof globalThis.process?.on !== 'function') return () => undefined
-  // All runners share one listener, since a process may have many runners.
+  // All runners share one listener, because a process may have many runners.
   if (closers.size === 0) for (const signal of SIGNALS) process.on(signal, onSignal)
   closers.add(close)
   return () => {

@@ -43,20 +43,20 @@ export interface HandlerOptions {
    */
   signingKey?: string | readonly string[]
   /**
-   * Serve beyond this machine although there is no signing key: everybody who can connect may then run every step.
-   * Default: `ENGINE_ALLOW_UNSIGNED`, else false.
+   * Serve beyond this machine without a signing key: anybody who can connect may then run every step. Default:
+   * `ENGINE_ALLOW_UNSIGNED`, otherwise false.
    */
   allowUnsigned?: boolean
   /**
-   * Limits that steps of the app share, by name: at most `limit` of the steps with it start in any `period`, over all workflows, engines
-   * and runners of the app. A step names it in its option `limit`.
+   * Limits that steps of the app share, by name: in any `period`, at most `limit` steps with this name start, across all
+   * workflows, engines and runners of the app. A step names its limit in its option `limit`.
    */
   limits?: StepLimits
   /** Middleware around the passes and steps of every workflow, outside the workflow's own. The first is the outermost. */
   middleware?: readonly Middleware[]
   /**
-   * Takes errors that handlers throw outside their steps, the state of the runner, and what `log` writes outside of runs. Default: the
-   * console.
+   * Receives errors that handlers throw outside their steps, the state of the runner, and the lines that `log` writes outside of
+   * runs. Default: the console.
    */
   log?: RunnerLog | LevelLogger
 }
@@ -67,9 +67,9 @@ export type HeaderSource = Pick<Headers, 'get'> | Record<string, string | readon
 /** One `POST /invoke`, as the transport received it. */
 export interface HandlerRequest {
   headers: HeaderSource
-  /** The unparsed body: the signature is over its bytes. */
+  /** The unparsed body, because the signature covers its bytes. */
   rawBody: string | Uint8Array
-  /** The host that the caller named, where the transport does not pass it as a header. */
+  /** The host that the caller named, if the transport does not pass it as a header. */
   host?: string
   /** The address of the caller, if the transport knows it. */
   remoteAddress?: string | undefined
@@ -77,7 +77,7 @@ export interface HandlerRequest {
   cancellation?: Cancellation
 }
 
-/** The response, which the transport sends unchanged. No other response has the same `headers` object. */
+/** The response. The transport sends it unchanged. No other response has the same `headers` object. */
 export interface HandlerResponse {
   status: number
   headers: Record<string, string>
@@ -96,18 +96,21 @@ export interface Handler {
   /** One-way fingerprints of the signing keys, in their order. */
   readonly keyFingerprints: readonly string[]
   /**
-   * The runner is reached by the engine at `url`, as {@link startRegistration} reports. Throws a ConfigError if that is
-   * not on this machine, there is no signing key, and it is not allowed (`allowUnsigned`).
+   * Tells the handler that the engine reaches the runner at `url`, as {@link startRegistration} reports. Throws a ConfigError if
+   * the URL is not on this machine, there is no signing key, and this is not allowed (`allowUnsigned`).
    */
   servedAt(url: string, runnerId?: string): void
   /**
-   * The engine has acknowledged a registration of the runner, as {@link startRegistration} reports. `reportsTo`: the engine, if
-   * passes may report their steps to it.
+   * Tells the handler that the engine has acknowledged a registration of the runner, as {@link startRegistration} reports.
+   * `reportsTo`: the engine, if passes may report their steps to it.
    */
   acknowledged(reply: RegisterReply, reportsTo?: ReportsTo): void
-  /** The server of the runner listens on this host name or address. Throws like `servedAt`. */
+  /** Tells the handler that the runner's server listens on this host name or address. Throws like `servedAt`. */
   listensOn(host: string): void
-  /** The runner is about to close: from now on passes end with their next durable step, and another runner goes on. */
+  /**
+   * Tells the handler that the runner is about to close: passes now end with their next durable step, and another runner
+   * continues.
+   */
   leaves(): void
   /** Answers one `POST /invoke`. Never rejects. */
   handle(request: HandlerRequest): Promise<HandlerResponse>
@@ -134,7 +137,7 @@ export const HANDLER_OPTIONS: OptionNames<HandlerOptions> = {
   log: true,
 }
 
-/** Creates the handler of an adapter, whose function `what` knows further options. A runner without a workflow is a mistake. */
+/** Creates the handler of an adapter. Its function `what` has further options. A runner without a workflow is a mistake. */
 export function createHandlerFor(what: string, options: HandlerOptions, known: object): Handler {
   const handler = handlerFor(what, options, known)
   if (handler.workflows.length > 0) return handler
@@ -184,7 +187,7 @@ function handlerFor(what: string, options: HandlerOptions, known: object): Handl
   }
 }
 
-/** The parts of a handler. It has either signing keys to check requests with, or rules for requests without. */
+/** The parts of a handler. It has either signing keys to check requests, or rules for unsigned requests. */
 interface Parts {
   workflows: Map<string, Workflow>
   middleware: readonly Middleware[]
@@ -203,14 +206,14 @@ export function refusal(status: number, message: string): HandlerResponse {
 }
 
 /**
- * Marks the answer as the runner's (docs/wire-protocol.md#marked-answers). Headers are a new object each time: servers write their
- * own fields into the object that they are given.
+ * Marks the answer as the runner's (docs/wire-protocol.md#marked-answers). Headers are a new object each time, because servers
+ * write their own fields into the object they get.
  */
 function responseOf(answer: Answer): HandlerResponse {
   return { status: answer.status, headers: { ...HEADERS }, body: answer.body }
 }
 
-/** Copied for each answer, which is a tenth of the cost of a literal with a computed name. */
+/** Copied for each answer: a copy costs a tenth of a literal with a computed name. */
 const HEADERS = { 'content-type': 'application/json', [RUNNER_HEADER]: RUNNER_MARK }
 
 /** Returns the error response for a request whose body must not be parsed; undefined for an acceptable request. */
@@ -219,7 +222,7 @@ function refusalOf(
   { door, signatures }: Parts,
 ): Answer | undefined {
   if (typeof rawBody !== 'string' && !(rawBody instanceof Uint8Array)) {
-    // No 4xx, which would end the run: code of the runner has parsed the body, and can be mended.
+    // Not a 4xx, which would end the run: code of the runner has parsed the body, and can be fixed.
     return answerRefusal(500, `The raw body of the request is needed, as text or bytes, and this is ${typeof rawBody}`)
   }
   const bytes = Buffer.byteLength(rawBody)
@@ -251,7 +254,10 @@ async function answerBody({ headers, rawBody, cancellation }: HandlerRequest, pa
   return dispatch(parts, body, { cancellation }, reports)
 }
 
-/** Runs a pass with the handler's middleware. Options are named one by one: each pass comes here, and copies of them took 2 % of it. */
+/**
+ * Runs a pass with the handler's middleware. Options are named one by one: every pass runs this code, and copying them took 2 %
+ * of the pass.
+ */
 async function dispatch(
   { workflows, end, middleware, log: ownLog, memory: ownMemory }: Parts,
   value: unknown,
@@ -301,7 +307,7 @@ function byName(workflows: readonly AnyWorkflow[]): Map<string, Workflow> {
   return map
 }
 
-/** Says what stands in the place of a workflow, and the probable mistake. */
+/** Describes the value that was given instead of a workflow, and the probable mistake. */
 function described(value: unknown): string {
   if (typeof value === 'function' && value.name.startsWith(WITHOUT_HANDLER)) {
     const name = value.name.slice(WITHOUT_HANDLER.length)

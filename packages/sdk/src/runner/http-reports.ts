@@ -17,32 +17,32 @@ import { HttpStreams } from './http-streams.ts'
 import { type PassAtEngine, postToPass } from './post-to-pass.ts'
 
 /**
- * A pass that lasts longer ends with its next step, and another one goes on: proxies cut off a request that has no answer for a
+ * A pass that lasts longer ends with its next step, and another one continues: proxies cut off a request that has no answer for a
  * minute, and the step that runs then would be repeated.
  */
 const PASS_MS_MAX = 20_000
-/** A callback that runs for longer is reported to the engine: each notice is a request. */
+/** A callback that runs for longer is reported to the engine. Each notice is a request. */
 const RUNNING_AFTER_MS = 2_000
-/** Waits before a report is sent again. */
+/** Delays before a report is sent again. */
 const RETRY_MS = [50, 500]
-/** Waits before a request for another pass is repeated, and how often: for half an hour. */
+/** Delays before a request for another pass is repeated, and the number of repeats: half an hour in total. */
 const ASK_MS_MIN = 250
 const ASK_MS_MAX = 30_000
 const ASKS_MAX = 65
-/** Requests for another pass that wait for an answer at a time. */
+/** Maximum number of requests for another pass that wait for an answer. */
 const ASKING_MAX = 1_000
-/** How long no pass reports after an engine could not be reached. */
+/** How long no pass reports after the engine could not be reached. */
 const UNREACHABLE_MS = 10_000
 
 /**
- * By default a pass reports when the engine has stored so many steps of its run. Below it another pass costs less than a report:
- * runs of three steps took 60 % more of the engine's CPU with reports.
+ * By default a pass reports once the engine has stored this many steps of its run. Below that, another pass costs less than a
+ * report: runs of three steps took 60 % more of the engine's CPU with reports.
  */
 export const STORED_STEPS_MIN = 32
 
 /**
- * The engines, any of which takes reports, from passes with at least so many stored steps. Without a number they only give runs
- * another pass.
+ * The engines, any of which accepts reports, from passes with at least this many stored steps. Without a number they only give
+ * runs another pass.
  */
 export interface ReportsTo {
   engines: EngineList
@@ -54,7 +54,7 @@ export class HttpReports {
   #pausedUntil = Number.NEGATIVE_INFINITY
   #asking = 0
 
-  /** Undefined: the engine takes none. */
+  /** Sets the engine. Undefined: no engine accepts reports. */
   reachedAt(engine: ReportsTo | undefined): void {
     this.#engine = engine
   }
@@ -72,7 +72,7 @@ export class HttpReports {
     })
   }
 
-  /** Asks for another pass of a run by the token of its last one, until an engine has answered. */
+  /** Asks for another pass of a run with the token of its last pass, until an engine has answered. */
   readonly ask: AskForPass = async ({ ctx: { checkpointToken: token }, settled }) => {
     const engines = this.#engine?.engines
     if (!engines || typeof token !== 'string' || this.#asking >= ASKING_MAX) return false
@@ -83,8 +83,8 @@ export class HttpReports {
   }
 
   /**
-   * The outlet of a pass that has a token. A process that has not registered, such as a new instance of a function, goes by the URL in
-   * the invoke.
+   * Returns the outlet of a pass that has a token. A process that has not registered, such as a new instance of a function, uses
+   * the URL in the invoke.
    */
   readonly streams: OutletOf = ({ checkpointToken: token, checkpointUrl }) => {
     if (typeof token !== 'string') return undefined
@@ -92,13 +92,13 @@ export class HttpReports {
     return engines && new HttpStreams((route, body) => postToPass({ engines, token }, route, body))
   }
 
-  /** No engine could be reached: the next passes report nothing. */
+  /** Called when no engine could be reached: the next passes report nothing. */
   pause(): void {
     this.#pausedUntil = performance.now() + UNREACHABLE_MS
   }
 }
 
-/** The engine whose route for the checkpoints of a pass this is. */
+/** Returns the engine that has this route for the checkpoints of a pass. */
 function engineOf(checkpointUrl: unknown, token: string): EngineList | undefined {
   const end = `/invokes/${encodeURIComponent(token)}/checkpoints`
   if (typeof checkpointUrl !== 'string' || !checkpointUrl.endsWith(end)) return undefined
@@ -113,7 +113,7 @@ async function askUntilGranted(to: PassAtEngine, body: string): Promise<boolean>
   for (let tries = 1, ms = ASK_MS_MIN; ; tries++, ms = Math.min(ASK_MS_MAX, 2 * ms)) {
     const answer = await postToPass(to, 'checkpoints', body)
     const isFinal = answer !== undefined && answer.status < 500 && answer.status !== 429
-    // A refusal gives no pass.
+    // A refusal brings no pass.
     if (isFinal) return answer.status === 200
     if (tries === ASKS_MAX) return false
     await delay(ms, undefined, { ref: false })
@@ -126,7 +126,7 @@ function hasSteps(steps: InvokeRequest['steps'], least: number): boolean {
   return least === 0
 }
 
-/** The reports of one pass, made for each: what a pass that reports nothing does not need is made later. */
+/** The reports of one pass. Most passes report nothing, so everything they do not need is created later. */
 class PassReports implements RunningReporter {
   readonly afterMs = RUNNING_AFTER_MS
   /** Absent if the run has too few stored steps: the pass then ends with its first step. */
@@ -168,8 +168,8 @@ class PassReports implements RunningReporter {
 }
 
 /**
- * Rejects with an UnreportedError without a receipt. The pass then ends with its answer, which nobody reads if the pass is over: an
- * error in its place could fail a run whose engine was only mistaken for gone.
+ * Rejects with an UnreportedError if there is no receipt. The pass then ends with its answer, which nobody reads if the pass is
+ * over: an error instead could fail a run whose engine only seemed to be gone.
  */
 async function send(to: PassAtEngine, seq: number, report: CheckpointReport): Promise<CheckpointReceipt> {
   const body = checkpointPayload(seq, report)

@@ -4,9 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { API_ERROR_STATUS, type ApiErrorCode, type EngineAnswer } from '@perdure/protocol'
 import { type Append, AppendRefusedError, appendText, type StreamOutlet } from '../stream/outlet.ts'
 
-/** Waits before an append is sent again. The last one is that of all further tries. */
+/** Delays before an append is sent again. The last one repeats for all further tries. */
 const RETRY_MS = [50, 250, 1_000]
-/** By status, the refusals that another try does not change. */
+/** By status, the refusals that a retry does not change. */
 const REFUSALS: ReadonlyMap<number, ApiErrorCode> = new Map(
   (['invalid_request', 'conflict', 'gone', 'payload_too_large'] satisfies ApiErrorCode[]).map(code => [
     API_ERROR_STATUS[code],
@@ -42,7 +42,7 @@ function messageOf({ status, text }: Pick<EngineAnswer, 'status' | 'text'>): str
     const { error } = JSON.parse(text) as { error?: { message?: unknown } }
     if (typeof error?.message === 'string') return error.message
   } catch {
-    // Something between answered.
+    // A proxy or another server between runner and engine answered.
   }
   return `HTTP ${status}`
 }

@@ -1,15 +1,15 @@
-// Lets a runner leave by itself when the process is to end, where the server belongs to the user. Called by the adapters of
-// Express, Hono, Fastify and Elysia.
+// Lets a runner leave by itself before the process ends, if the server belongs to the user. Called by the adapters of Express,
+// Hono, Fastify and Elysia.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { closeOnSignals } from './close-on-signals.ts'
 import type { Handler } from './handler.ts'
 import type { Registration } from './registration.ts'
 
-/** Time in which the server sends the last answer: the adapter does not see when the bytes have left. */
+/** Time in which the server sends the last answer: the adapter does not see when the bytes have been sent. */
 const LAST_ANSWER_MS = 100
 
-/** How an adapter in a server of the user shuts down. */
+/** How an adapter in the user's server shuts down. */
 export interface SignalOptions {
   /**
    * At SIGTERM and SIGINT, notify the engine that the runner leaves and wait for the passes in flight; then the process ends, unless

@@ -2,10 +2,10 @@
 
 import { callAnyEngine, type EngineList } from '@perdure/protocol'
 
-/** Longest wait for the answer to one request. */
+/** Maximum wait for the answer to one request. */
 const ANSWER_MS_MAX = 10_000
 
-/** A pass, by the token that opens its routes, and the engines that take it. */
+/** A pass, identified by the token for its routes, and the engines that accept it. */
 export interface PassAtEngine {
   engines: EngineList
   token: string

@@ -45,8 +45,8 @@ export const SDK_VERSION = '0.1.0'
 /** The engine that a runner registers with, and the runner's identity. */
 export interface RegistrationOptions extends StateLogOptions {
   /**
-   * Base URL of the engine, or those of several engines of one cluster: a list, or a text with commas. Default: `ENGINE_URL`, else
-   * `http://127.0.0.1:4777`.
+   * Base URL of the engine, or the URLs of several engines of one cluster: a list, or a text with commas. Default: `ENGINE_URL`,
+   * otherwise `http://127.0.0.1:4777`.
    */
   engineUrl?: string | readonly string[]
   /** Default: `ENGINE_API_KEY`. */
@@ -57,7 +57,7 @@ export interface RegistrationOptions extends StateLogOptions {
   region?: string
   /**
    * Report finished steps to the engine while a pass continues, instead of ending the pass at each step. Default: from the 32nd
-   * step of a run on, which is where it begins to pay, and never where the platform stops the process between requests.
+   * step of a run, where this begins to pay, and never if the platform stops the process between requests.
    */
   checkpoints?: boolean
   /** First delay before a failed registration is retried; it doubles up to 30 s. Default 500 ms. */
@@ -88,7 +88,7 @@ export interface Registration {
   stop(): void
   /**
    * Stops the heartbeat and notifies the engine that this process shuts down, so that it sends no more invokes here; passes in
-   * flight end with their next durable step. Resolves when the engine knows, after a few seconds at most; never rejects. Call it
+   * flight end with their next durable step. Resolves when the engine knows, or after a few seconds; never rejects. Call it
    * before the server closes.
    */
   leave(): Promise<void>
@@ -104,8 +104,9 @@ const HEARTBEAT_MS_MIN = 10
 const UNTRUSTED_ENGINE = 'untrusted_engine'
 
 /**
- * Registers a handler that is served at `url`, and keeps it registered. Returns at once; throws only for an engine URL
- * that is not a URL, and a ConfigError for a handler without a signing key that others than this machine may reach. All later results are reported by `ready`, `log` and `onError`.
+ * Registers a handler that is served at `url`, and keeps it registered. Returns at once. Throws only for an engine URL that is
+ * not a URL, and a ConfigError for a handler without a signing key that other machines may reach. All later results are reported
+ * by `ready`, `log` and `onError`.
  */
 export function startRegistration(
   handler: Handler,
@@ -147,7 +148,7 @@ export function startRegistration(
     } catch (error) {
       if (!(error instanceof PerdureError)) throw error
       const untrusted = error.code === UNTRUSTED_ENGINE
-      // A busy or unreachable engine has not judged the registration.
+      // A busy or unreachable engine has not decided about the registration.
       const refused = untrusted || isRefusalStatus(error.status)
       const problem = refused ? 'refuses the registration' : 'does not accept the registration, retrying'
       log.failed(error, refused, untrusted ? `This runner refuses ${engines.url}` : `${engines} ${problem}`)
@@ -168,7 +169,7 @@ export function startRegistration(
   const leave = async () => {
     isLeaving = true
     handler.leaves()
-    // A heartbeat that arrived after the leave would take it back.
+    // A heartbeat that arrived after the leave would undo it.
     if (isRegistered) await Promise.race([underWay, delay(LEAVE_TIMEOUT_MS, undefined, { ref: false })]).catch(() => {})
     stop()
     if (!isRegistered) return
@@ -183,20 +184,20 @@ export function startRegistration(
   return { ready, stop, leave: leaveOnce }
 }
 
-/** The passes that report to the engine, if any may. */
+/** Returns the engines for the reports of passes, if passes may report. */
 function reportsOf({ checkpoints }: RegistrationOptions, engines: EngineList): ReportsTo {
   if (!(checkpoints ?? !sleepsBetweenRequests())) return { engines, storedStepsMin: undefined }
   return { engines, storedStepsMin: checkpoints ? 0 : STORED_STEPS_MIN }
 }
 
-/** Identifies this process among those that register as the same runner. */
+/** Returns an id for this process among those that register as the same runner. */
 function randomInstance(): string {
   return Math.random().toString(36).slice(2, 12).padEnd(10, '0')
 }
 
 /**
- * Registers with an engine that signs with one of the runner's keys. While keys are rotated that may be any of them:
- * when the engine does not have the first key of the list, moves it to the end and registers with the next.
+ * Registers with an engine that signs with one of the runner's keys. During a key rotation that may be any of them: if the engine
+ * does not have the first key of the list, this moves it to the end and registers with the next.
  */
 async function registerTrusted(
   fingerprints: string[],

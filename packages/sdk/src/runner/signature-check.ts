@@ -13,7 +13,7 @@ import {
   verifyFor,
 } from '@perdure/protocol'
 
-/** Why a request is refused. It is no verdict on the run, which waits until the two sides agree, or goes to another runner. */
+/** Why a request is refused. This does not fail the run: it waits until the two sides agree, or goes to another runner. */
 interface Refusal {
   readonly status: 401 | 503
   readonly message: string
@@ -37,7 +37,10 @@ const DOWNGRADED: Refusal = {
 export class SignatureCheck {
   readonly #app: string
   readonly #keys: readonly string[]
-  /** Names this runner in signatures, for each registration of this process. Without any, another process has registered the runner. */
+  /**
+   * The names of this runner in signatures, one per registration of this process. If there is none, another process has
+   * registered the runner.
+   */
   readonly #recipients = new Set<string>()
   #hasNegotiated = false
 
@@ -51,12 +54,12 @@ export class SignatureCheck {
     this.#recipients.add(recipientOf(this.#app, runnerId))
   }
 
-  /** An engine has acknowledged a registration. The newest counts: engines of several versions may share a store. */
+  /** Notes that an engine has acknowledged a registration. The newest counts: engines of several versions may share a store. */
   acknowledged({ features }: Pick<RegisterReply, 'features'>): void {
     this.#hasNegotiated = features?.includes(SIGNATURE_FEATURE) ?? false
   }
 
-  /** Returns why the request is refused; undefined if it is not. */
+  /** Returns why the request is refused; undefined if it is accepted. */
   refusalOf({ rawBody: body, signature: header }: SignedRequest): Refusal | undefined {
     const signed = { keys: this.#keys, body, header, nowMs: Date.now() }
     if (!isAddressed(header)) return verifyBody(signed) ? undefined : unproven(signed, verifyBody)
@@ -66,8 +69,8 @@ export class SignatureCheck {
   }
 
   /**
-   * Returns why an invoke with an accepted signature is refused all the same: it has only a `v1`, its engine can do more,
-   * and has acknowledged that this runner can. An engine of an earlier version names no features.
+   * Returns why an invoke with an accepted signature is still refused: it has only a `v1`, although its engine can do more and
+   * has acknowledged that this runner can too. An engine of an earlier version names no features.
    */
   downgradeOf(body: unknown, signature: string | undefined): Refusal | undefined {
     if (!this.#hasNegotiated || isAddressed(signature)) return undefined
@@ -82,7 +85,7 @@ function recipientOfInvoke(signed: Signed): string | undefined {
   return verifyFor({ ...signed, purpose: 'invoke' })
 }
 
-/** Names what keeps a signature from counting: there is none, the clocks differ, or the keys do. */
+/** Returns why a signature does not count: there is none, the clocks differ, or the keys differ. */
 function unproven(signed: Signed, verify: (signed: Signed) => boolean): Refusal {
   return { status: 401, message: problemOf(signed, verify) }
 }

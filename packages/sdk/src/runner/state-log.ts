@@ -7,11 +7,11 @@ import { type LevelLogger, type RunnerLog, runnerLogOf } from '../run/runner-log
 
 /** How a runner reports its state. */
 export interface StateLogOptions {
-  /** Called when registering or the connection begins to fail, and again when the engine refuses for another reason. */
+  /** Called when the registration or the connection begins to fail, and again when the engine refuses for another reason. */
   onError?: (error: PerdureError) => void
   /**
-   * Takes a line for each change of state, and for errors outside of steps: a logger (`console`, pino, winston) or a function of
-   * level and message. Default: the console.
+   * Receives a line for each change of state, and for errors outside of steps: a logger (`console`, pino, winston) or a function
+   * of level and message. Default: the console.
    */
   log?: RunnerLog | LevelLogger
 }
@@ -27,7 +27,10 @@ export class StateLog {
     this.write = runnerLogOf(options.log)
   }
 
-  /** Writes the engine's warnings, then the runner's `own`. Ignores `keyMatches`, which is about one key only: the runner has verified the engine's signature with all of them. */
+  /**
+   * Writes the engine's warnings, then the runner's `own`. Ignores `keyMatches`, which concerns one key only: the runner has
+   * verified the engine's signature with all its keys.
+   */
   registered({ runnerId, warnings = [] }: RegisterReply, message: string, own: readonly string[] = []): void {
     if (!this.#change(`registered ${runnerId} ${warnings.join()}`)) return
     this.write('info', message)
@@ -50,8 +53,7 @@ export class StateLog {
 }
 
 /**
- * Whether a status refuses the request itself, so that a retry gets the same answer: a 4xx other than a timeout and a
- * rate limit.
+ * Whether a status refuses the request itself, so that a retry gets the same answer: a 4xx other than a timeout or a rate limit.
  */
 export function isRefusalStatus(status: number): boolean {
   return status >= 400 && status < 500 && status !== 408 && status !== 429

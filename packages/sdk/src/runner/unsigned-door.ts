@@ -3,13 +3,13 @@
 
 import { ConfigError } from '@perdure/client'
 
-/** The part of a request that the door looks at. */
+/** The part of a request that the door examines. */
 export interface UnsignedRequest {
-  /** Returns a header; undefined when the request has none of that name. */
+  /** Returns a header; undefined if the request has none of that name. */
   header(name: string): string | undefined
   /** The host that the caller named, with or without a port. */
   host: string | undefined
-  /** The address of the caller, where the transport knows it. */
+  /** The address of the caller, if the transport knows it. */
   remoteAddress: string | undefined
 }
 
@@ -27,17 +27,17 @@ export class UnsignedDoor {
   readonly #allowUnsigned: boolean
   /** Host names of the URLs that were registered. */
   readonly #hosts = new Set<string>()
-  /** Why the runner answers nobody. */
+  /** Why the runner refuses every request. */
   #closed: string | undefined
 
   constructor(allowUnsigned: boolean) {
     this.#allowUnsigned = allowUnsigned
   }
 
-  /** The engine reaches the runner at `url`. Throws a ConfigError if others than this machine may reach it there. */
+  /** Notes that the engine reaches the runner at `url`. Throws a ConfigError if other machines may reach it there. */
   servedAt(url: string): void {
     if (this.#closed !== undefined) throw new ConfigError(this.#closed)
-    // The engine refuses it, and names the field.
+    // The engine refuses the URL, and names the field.
     if (!URL.canParse(url)) return
     const { host, origin } = new URL(url)
     const hostname = hostnameOf(host)
@@ -45,12 +45,12 @@ export class UnsignedDoor {
     this.#hosts.add(hostname)
   }
 
-  /** The runner's server listens on `host`. Throws a ConfigError if others than this machine may connect. */
+  /** Notes that the runner's server listens on `host`. Throws a ConfigError if other machines may connect. */
   listensOn(host: string): void {
     if (!isLoopback(hostnameOf(host))) this.#requireAllowed(`it would listen on ${host}, not only for this machine`)
   }
 
-  /** Returns why the request is refused; undefined if it is not. */
+  /** Returns why the request is refused; undefined if it is accepted. */
   refusalOf(request: UnsignedRequest): Refusal | undefined {
     const { header, host, remoteAddress } = request
     if (this.#closed !== undefined) return { status: 403, message: this.#closed }
@@ -72,7 +72,7 @@ export class UnsignedDoor {
 
   #isOwnHost(hostname: string): boolean {
     if (isLoopback(hostname) || this.#hosts.has(hostname)) return true
-    // Registered by another process: this one does not know its url.
+    // Another process has registered the runner: this one does not know its URL.
     return this.#allowUnsigned && this.#hosts.size === 0
   }
 
@@ -93,7 +93,7 @@ function isLoopback(host: string): boolean {
   return name === 'localhost' || name.endsWith('.localhost') || name === '::1' || /^127(\.\d{1,3}){3}$/.test(name)
 }
 
-/** The name or address of a `host:port`, in lower case, without the brackets of IPv6. */
+/** Returns the name or address of a `host:port`, in lower case, without the brackets of IPv6. */
 function hostnameOf(host: string): string {
   const text = host.trim().toLowerCase()
   const bracketed = /^\[([^\]]*)\](:\d+)?$/.exec(text)

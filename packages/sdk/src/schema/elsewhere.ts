@@ -1,5 +1,5 @@
-// The step tools of other engines, with ours for the same. Called by the step tools of a pass, where such a call would end with
-// "is not a function".
+// The step tools of other engines, with our equivalents. Called by the step tools of a pass, where such a call would otherwise
+// fail with "is not a function".
 
 import { NonRetriableError } from '@perdure/client'
 

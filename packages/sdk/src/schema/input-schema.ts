@@ -1,21 +1,21 @@
-// The JSON Schema of a workflow's input, where its schema library can give one (Standard JSON Schema). The engine validates direct
-// starts by it and shows it. Called by `createWorkflow`.
+// The JSON Schema of a workflow's input, if its schema library can produce one (Standard JSON Schema). The engine uses it to
+// validate direct starts, and shows it. Called by `createWorkflow`.
 
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 
-/** Longest schema that the engine takes, in characters of its JSON. */
+/** Maximum length of a schema that the engine accepts, in characters of its JSON. */
 const CHARS_MAX = 32 * 1024
 const OPTIONS = { target: 'draft-2020-12', libraryOptions: { unrepresentable: 'any' } } as const
-/** Lookarounds and back-references, which the engine's patterns do not have. */
+/** Lookarounds and back-references, which the engine's patterns do not support. */
 const NOT_LINEAR = /\(\?(?:[=!]|<[=!])|\\[1-9]|\\k</
 
-/** The JSON Schema, or why there is none; both absent where the library gives none. */
+/** The JSON Schema, or the reason why there is none; both absent if the library gives none. */
 export interface DerivedSchema {
   schema?: Record<string, unknown>
   warning?: string
 }
 
-/** Derives the JSON Schema of what senders give. Never throws. */
+/** Derives the JSON Schema of the data that senders give. Never throws. */
 export function jsonSchemaOf(workflow: string, input: StandardSchemaV1): DerivedSchema {
   const { jsonSchema } = input['~standard'] as Partial<StandardJSONSchemaV1.Props>
   if (typeof jsonSchema?.input !== 'function') return {}
@@ -32,7 +32,7 @@ export function jsonSchemaOf(workflow: string, input: StandardSchemaV1): Derived
 }
 
 /**
- * Leaves out patterns that say what a `format` says, and those that only a backtracking engine matches. The handler's schema still
+ * Leaves out patterns that repeat a `format`, and patterns that only a backtracking engine can match. The handler's schema still
  * validates them.
  */
 function withoutPatterns(value: unknown): unknown {
