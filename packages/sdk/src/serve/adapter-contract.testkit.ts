@@ -36,7 +36,7 @@ const hello = createWorkflow({ name: 'hello' }, async ({ event, step }) => {
   return text.toUpperCase()
 })
 
-/** A body with multi-byte characters, and with white space that is lost when the body is parsed and printed. */
+/** A body with multi-byte characters, and with white space that parsing and printing would lose. */
 const invoke = (fields: object = {}) =>
   JSON.stringify(
     {

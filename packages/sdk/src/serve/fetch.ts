@@ -1,5 +1,5 @@
-// Serves wherever a web-standard `Request` is answered with a `Response`: Bun, Deno, Hono and many others. Called by the
-// adapters of these, and exported by `@perdure/sdk`.
+// Serves wherever a web-standard `Request` is answered with a `Response`: Bun, Deno, Hono and many others. Called by their
+// adapters, and exported by `@perdure/sdk`.
 
 import { Buffer } from 'node:buffer'
 import { Cancellation } from '../run/cancellation.ts'
@@ -16,8 +16,8 @@ export function createFetchHandler(options: HandlerOptions | Handler): FetchHand
 }
 
 /**
- * Creates the same handler for a framework that may have read the body already. `keptBody` returns what it keeps of the
- * body then.
+ * Creates the same handler for a framework that may already have read the body. `keptBody` returns the body that the framework
+ * then keeps.
  * @internal Called by the Hono adapter.
  */
 export function createKeptBodyHandler(
@@ -41,8 +41,8 @@ export function createKeptBodyHandler(
 }
 
 /**
- * The value that Bun (its server), Deno (its `info`) and Hono on Node (its `env`) pass beside a request. The server of
- * Elysia on Node has it in the request.
+ * The value that Bun (its server), Deno (its `info`) and Hono on Node (its `env`) pass with a request. The server of Elysia on
+ * Node has it in the request.
  */
 interface Connection {
   timeout?(request: Request, seconds: number): void
@@ -55,7 +55,7 @@ interface NodeBacked {
   runtime?: { node?: { req?: { socket?: { remoteAddress?: string } } } }
 }
 
-/** The address of the caller; undefined where the runtime does not pass it. */
+/** Returns the address of the caller; undefined if the runtime does not pass it. */
 function remoteAddressOf(request: Request, connection: unknown): string | undefined {
   const address = (request as NodeBacked).runtime?.node?.req?.socket?.remoteAddress
   if (address !== undefined) return address
@@ -69,8 +69,8 @@ function isConnection(connection: unknown): connection is Connection {
 }
 
 /**
- * Reads the bytes of a body. Resolves with a refusal when it is too large, cut off, or was read by somebody else. The last
- * two can be repaired, so they are no 4xx, which would end the run.
+ * Reads the bytes of a body. Resolves with a refusal if it is too large, was cut off, or was read by other code. The last two can
+ * be repaired, so they are not a 4xx, which would end the run.
  */
 async function readBody(request: Request): Promise<Uint8Array | Response> {
   if (isRead(request)) return refuse(500, BODY_READ_MESSAGE)
@@ -87,7 +87,7 @@ async function readBody(request: Request): Promise<Uint8Array | Response> {
   } catch (error) {
     return refuse(500, `The body was cut off: ${(error as Error).message}`)
   }
-  // Somebody has built this request from another one, without its body.
+  // Other code has built this request from another one, without its body.
   if (bytes === 0 && length > 0) return refuse(500, BODY_READ_MESSAGE)
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
 }
@@ -96,7 +96,7 @@ function isRead(request: Request): boolean {
   try {
     return request.bodyUsed || request.body?.locked === true
   } catch {
-    // The request of Elysia on Node cannot make a stream of a body that was read.
+    // The request of Elysia on Node cannot create a stream from a body that was read.
     return true
   }
 }

@@ -51,7 +51,7 @@ export function createHonoHandler(options: HandlerOptions | Handler): HonoHandle
   return ({ req, env }) => handle(req.raw, env, () => bodyRead(req))
 }
 
-/** Returns the body that middleware has read as text or bytes. Parsed JSON does not have the bytes any more. */
+/** Returns the body that middleware has read as text or bytes. Parsed JSON no longer has the bytes. */
 async function bodyRead({ bodyCache = {} }: HonoRequest): Promise<Uint8Array | undefined> {
   const { text, arrayBuffer, blob } = bodyCache as {
     text?: unknown

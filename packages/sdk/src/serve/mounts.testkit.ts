@@ -18,7 +18,7 @@ import { createHonoHandler, serve as serveHono } from './hono.ts'
 type MountOptions = Parameters<AdapterUnderTest['mount']>[0]
 type Mount = AdapterUnderTest['mount']
 
-/** A server of which only the URL matters. */
+/** A server. Only its URL matters. */
 export interface ListeningServer {
   /** The URL without a path. */
   readonly url: string
@@ -111,7 +111,7 @@ interface ElysiaServer {
   readonly raw: { readonly node: { readonly server: ReturnType<typeof createServer> } }
 }
 
-/** Lets an Elysia app on Node listen. `close` also calls the handlers of its stop, as the adapter does when the process ends. */
+/** Lets an Elysia app on Node listen. `close` also calls its stop handlers, as the adapter does when the process ends. */
 export async function startElysiaOnNode(app: AnyElysia, port = 0): Promise<ListeningServer> {
   const server = await new Promise<ElysiaServer>(resolve =>
     app.listen({ port, hostname: '127.0.0.1' }, (server: unknown) => resolve(server as ElysiaServer)),

@@ -1,5 +1,4 @@
-// Registers a Next.js app with its first request, because Next.js calls no code at the start of a server. Called by
-// `next.ts`.
+// Registers a Next.js app with its first request, because Next.js calls no code when a server starts. Called by `next.ts`.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { ConfigError, PerdureError } from '@perdure/client'
@@ -14,7 +13,7 @@ interface NextState {
 }
 
 export interface NextRegistration {
-  /** Registers in the background, unless that has begun. `requestUrl` is the URL of the current request. */
+  /** Registers in the background, unless that has already begun. `requestUrl` is the URL of the current request. */
   begin(requestUrl: string): void
   /** Registers again. */
   again(requestUrl: string): void

@@ -34,7 +34,7 @@ export type NextRouteHandler = (request: Request) => Promise<Response>
 
 /** The exports of a `route.ts`. */
 export interface NextRoute {
-  /** Registers the app if it is not registered, and returns whether the engine has acknowledged it. */
+  /** Registers the app if necessary, and returns whether the engine has acknowledged it. */
   GET: NextRouteHandler
   /** Answers an invoke. */
   POST: NextRouteHandler

@@ -1,5 +1,5 @@
-// Reads the raw body of a Node request, bounded, also when a framework has read it before. Called by the adapters that
-// get Node's request: node, express, fastify, and the API routes of Next.js; the others use its messages.
+// Reads the raw body of a Node request, bounded, even if a framework has read it before. Called by the adapters that get Node's
+// request: node, express, fastify, and the API routes of Next.js; the other adapters use its messages.
 
 import { Buffer } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
@@ -9,11 +9,11 @@ import { REQUEST_BYTES_MAX } from '../wire/limits.ts'
 export interface NodeRequest extends IncomingMessage {
   /** The parsed body; bytes or text if the framework is configured not to parse it. */
   body?: unknown
-  /** The raw body, if a framework or its user keeps it beside the parsed body. */
+  /** The raw body, if a framework or its user keeps it next to the parsed body. */
   rawBody?: unknown
 }
 
-/** The raw body. `parsed`: a framework has parsed the body and not kept its bytes, which the signature is over. */
+/** The raw body. `parsed`: a framework has parsed the body and not kept its bytes, which the signature covers. */
 type BodyRead = Uint8Array | 'too large' | 'parsed'
 
 export const BODY_PARSED_MESSAGE =
@@ -29,7 +29,7 @@ export const BODY_READ_MESSAGE =
 export function readNodeBody(request: NodeRequest, done: (body: BodyRead) => void): void {
   const kept = keptBytes(request)
   if (kept) done(kept.byteLength > REQUEST_BYTES_MAX ? 'too large' : kept)
-  // A part of the body is gone as soon as somebody has read.
+  // A part of the body is gone as soon as other code has read.
   else if (request.readableEnded || request.readableDidRead) done('parsed')
   else if (Number(request.headers['content-length']) > REQUEST_BYTES_MAX) done('too large')
   else collect(request, done)
@@ -39,7 +39,7 @@ function keptBytes({ rawBody, body }: NodeRequest): Uint8Array | undefined {
   return asBytes(rawBody) ?? asBytes(body)
 }
 
-/** Returns the bytes of a body that is kept as bytes or as text; undefined for a parsed one. */
+/** Returns the bytes of a body that is kept as bytes or as text; undefined for a parsed body. */
 export function asBytes(kept: unknown): Uint8Array | undefined {
   if (typeof kept === 'string') return Buffer.from(kept)
   if (kept instanceof ArrayBuffer) return new Uint8Array(kept)

@@ -82,7 +82,7 @@ function pathOf(request: IncomingMessage): string {
   return query === -1 ? target : target.slice(0, query)
 }
 
-/** A port that is taken gets a sentence with the remedy. */
+/** Returns an error that explains what to do if the port is taken. */
 function listenError(error: NodeJS.ErrnoException, port: number, host: string): Error {
   if (error.code !== 'EADDRINUSE') return error
   const message = `Port ${port} of ${host} is taken (EADDRINUSE): give \`serve\` another \`port\`, or 0 for a free one`

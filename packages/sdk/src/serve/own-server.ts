@@ -1,5 +1,4 @@
-// The options, the runner and the URL of adapters with a server of their own. Called by the adapters of
-// Node, Bun and Fastify.
+// The options, the runner and the URL of adapters that start their own server. Called by the adapters of Node, Bun and Fastify.
 
 import type { Server } from 'node:http'
 import type { OptionNames } from '@perdure/client/internal'
@@ -16,7 +15,7 @@ export interface ServeOptions extends HandlerOptions, RegistrationOptions {
   host?: string
   /** Path of the invoke endpoint. Default `/invoke`. */
   path?: string
-  /** URL at which the engine reaches the invoke endpoint. Default: made of host, port and path. */
+  /** URL at which the engine reaches the invoke endpoint. Default: built from host, port and path. */
   url?: string
   /** Register with the engine. Default true. */
   register?: boolean
@@ -73,13 +72,13 @@ export function runnerOf(
   return { url, port, ready, close: closeOnce(end, options.handleSignals) }
 }
 
-/** Returns the host of a URL for clients on the same machine, also when the server listens on every address. */
+/** Returns the host of a URL for clients on the same machine, even if the server listens on every address. */
 function reachable(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
   return host.includes(':') ? `[${host}]` : host
 }
 
-/** Returns the URL of a path on a listening server, for clients on the same machine. Throws when it has no port. */
+/** Returns the URL of a path on a listening server, for clients on the same machine. Throws if the server has no port. */
 export function urlOf(server: Pick<Server, 'address'>, path: string): string {
   const address = server.address()
   if (address === null || typeof address === 'string') {

@@ -2,7 +2,7 @@
 
 import type { InvokeContext } from '@perdure/protocol'
 
-/** Chunks that a step has written to one stream, and that are sent together. */
+/** Chunks that a step has written to one stream and that are sent together. */
 export interface Append {
   readonly stepId: string
   /** The name of the step, with its position. */
@@ -16,11 +16,11 @@ export interface Append {
 
 /** Sends the appends of one pass. */
 export interface StreamOutlet {
-  /** How many appends of one stream may be under way. */
+  /** Maximum number of appends of one stream under way. */
   readonly appendsMax: number
   /**
-   * Sends an append, and sends it again as often as it takes, until `isOver`. Resolves when it is durable. Rejects with an
-   * {@link AppendRefusedError}.
+   * Sends an append, and repeats it as often as necessary until `isOver`. Resolves when it is durable. Rejects with an {@link
+   * AppendRefusedError}.
    */
   append(append: Append, isOver: () => boolean): Promise<void>
 }
@@ -38,7 +38,7 @@ export class AppendRefusedError extends Error {
   }
 }
 
-/** JSON text of an append. */
+/** Returns an append as JSON text. */
 export function appendText({ stepId, step, name, seq, chunks }: Append): string {
   const head = `{"stepId":${JSON.stringify(stepId)},"step":${JSON.stringify(step)},"name":${JSON.stringify(name)}`
   return `${head},"seq":${seq},"chunks":[${chunks.join(',')}]}`

@@ -1,14 +1,14 @@
-// Reads the source of `pipe`. The runtimes differ in whether a `ReadableStream` can be iterated, so it is read by its reader.
+// Reads the source of `pipe`. Not every runtime can iterate a `ReadableStream`, so this uses its reader.
 
 import type { StreamSource } from '../run/output-stream.ts'
 
 interface SourceReader<Chunk> {
   next(): Promise<IteratorResult<Chunk>>
-  /** Ends the source, whose other chunks nobody wants. Never throws. */
+  /** Ends the source, because nobody wants its other chunks. Never throws. */
   cancel(reason: unknown): void
 }
 
-/** Returns undefined for a value that is no source. */
+/** Returns undefined for a value that is not a source. */
 export function readerOf<Chunk>(source: StreamSource<Chunk>): SourceReader<Chunk> | undefined {
   if (typeof source !== 'object' || source === null) return undefined
   if ('getReader' in source) {

@@ -16,15 +16,15 @@ import { byteLength } from '../wire/text-size.ts'
 import type { AppendRefusedError, StreamOutlet } from './outlet.ts'
 import { readerOf } from './source.ts'
 
-/** Bytes that wait and are under way, above which `write` waits. */
+/** Maximum of waiting bytes and bytes under way. Above it `write` waits. */
 const BUFFER_BYTES_MAX = 1024 * 1024
 /**
- * Chunks that come within this time are sent together, unless they have more bytes. All streams of the process send at the same moments:
- * their appends leave in one write to the socket, and the engine stores them with one commit.
+ * Chunks written within this time are sent together, unless they have more bytes. All streams of the process send at the same
+ * moments: their appends leave in one write to the socket, and the engine stores them with one commit.
  */
 const GATHER_MS = 5
 const GATHER_BYTES = 16 * 1024
-/** How long the engine may take to acknowledge something of what is under way. */
+/** How long the engine may take to acknowledge any of the appends under way. */
 const ACKNOWLEDGE_MS_MAX = 30_000
 
 interface StepStreamOptions {
@@ -52,7 +52,7 @@ interface UnderWay {
 }
 
 interface FlushWaiter {
-  /** The number of the last chunk that is to be durable. */
+  /** Number of the last chunk that must be durable. */
   readonly upTo: number
   resolve(): void
   reject(error: unknown): void
@@ -75,12 +75,12 @@ export class StepStream implements OutputStream {
   #writtenBytes = 0
   #durable = 0
   #flushes: FlushWaiter[] = []
-  /** Writes that wait for room, and reads of sources. */
+  /** Writes that wait for space, and reads of sources. */
   readonly #blocked = new Set<{ resolve(): void; reject(error: unknown): void }>()
   readonly #reads = new Set<(error: unknown) => void>()
   #gathering: NodeJS.Timeout | undefined
   #deadline: NodeJS.Timeout | undefined
-  /** Chunks wait for an acknowledgement of earlier ones. */
+  /** Chunks are waiting for an acknowledgement of earlier ones. */
   #isWaiting = false
   #failure: { error: unknown } | undefined
 
@@ -131,7 +131,7 @@ export class StepStream implements OutputStream {
     return this.#texts.join('')
   }
 
-  /** Ends the stream: nothing more is sent, and all that waits for it rejects. Further calls do nothing. */
+  /** Ends the stream: nothing more is sent, and everything that waits for it rejects. Further calls do nothing. */
   end(error: unknown): void {
     if (this.#failure) return
     this.#failure = { error }
@@ -169,7 +169,7 @@ export class StepStream implements OutputStream {
     else this.#gathering ??= setTimeout(() => this.#send(), untilNextMoment())
   }
 
-  /** Sends what waits, as far as the engine has acknowledged enough. */
+  /** Sends the waiting chunks, if the engine has acknowledged enough. */
   #send(): void {
     const { outlet } = this.#options
     clearTimeout(this.#gathering)
@@ -185,7 +185,7 @@ export class StepStream implements OutputStream {
     }
   }
 
-  /** Removes and returns the first chunks that may be under way with the others. */
+  /** Removes and returns the first chunks that may join those under way. */
   #takeWaiting(): Chunk[] {
     let room = STREAM_UNACKNOWLEDGED_BYTES_MAX - this.#unacknowledgedBytes
     let count = 0
@@ -240,7 +240,7 @@ export class StepStream implements OutputStream {
     this.end(this.#errorOf(code, message))
   }
 
-  /** A gap in the numbers of the appends is not there in the next attempt. */
+  /** Makes a gap in the numbers of the appends retriable: the next attempt has no gap. */
   #errorOf(code: string, message: string): Error {
     const problem = `the engine refuses the chunks: ${message} (${code})`
     if (code === 'payload_too_large') return this.#limit(message)
@@ -277,7 +277,10 @@ function untilNextMoment(): number {
   return GATHER_MS - (Math.floor(performance.now()) % GATHER_MS)
 }
 
-/** A failure of the whole stream is the failure of its step, too, so it is no unhandled rejection where nothing awaits the write. */
+/**
+ * A failure of the whole stream is also the failure of its step, so it must not become an unhandled rejection if nothing awaits
+ * the write.
+ */
 function silenced(promise: Promise<void>): Promise<void> {
   promise.catch(() => undefined)
   return promise

@@ -1,4 +1,4 @@
-// The output streams of one attempt of a step. Created when its callback asks for the first one.
+// The output streams of one attempt of a step. Created when its callback first asks for one.
 
 import { NonRetriableError } from '@perdure/client'
 import { ATTRIBUTE_KEY_CHARS_MAX, cutText, STREAM_NAME_PATTERN, STREAMS_OF_RUN_MAX } from '@perdure/protocol'
@@ -19,7 +19,7 @@ export interface StepStreamsOptions {
   signal: AbortSignal
   /** The engine has stored chunks. */
   onAppended(): void
-  /** The engine takes no chunks, because the pass is over. */
+  /** The engine accepts no chunks, because the pass is over. */
   onGone(): void
 }
 
@@ -37,7 +37,7 @@ export class StepStreams {
     else signal.addEventListener('abort', this.#abort, { once: true })
   }
 
-  /** Whether readers may have chunks of the attempt. */
+  /** Whether readers may have received chunks of the attempt. */
   get areSent(): boolean {
     return this.#options.outlet !== undefined
   }

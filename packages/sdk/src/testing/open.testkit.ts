@@ -1,4 +1,4 @@
-// Starts an engine under test that is stopped when the test ends. Its runs need not have ended.
+// Starts an engine under test that is stopped when the test ends. Its runs do not need to have ended.
 
 import { onTestFinished } from 'vitest'
 import { type TestEngine, testEngine } from './index.ts'

@@ -9,7 +9,10 @@ import type { WebhookAnswers } from './host/webhooks.ts'
 
 export type AnyWorkflow = Workflow<never, unknown>
 
-/** Options of an engine under test. Workflows, middleware and limits are the same as those of `createHandler`; every app has the limits. */
+/**
+ * Options of an engine under test. Workflows, middleware and limits are the same as for `createHandler`; every app has the
+ * limits.
+ */
 export interface TestEngineOptions extends Pick<HandlerOptions, 'workflows' | 'middleware' | 'limits'> {
   /** Name of the app that the workflows belong to. Default `test`. */
   app?: string
@@ -17,14 +20,14 @@ export interface TestEngineOptions extends Pick<HandlerOptions, 'workflows' | 'm
   apps?: Readonly<Record<string, readonly AnyWorkflow[]>>
   /** Virtual time at the start: a Date, epoch milliseconds or ISO 8601. Default 2030-01-01T00:00:00Z. */
   startAt?: Date | number | string
-  /** Seed of ids, jitter and everything else that is random. The same seed gives the same history. Default 1. */
+  /** Seed of ids, jitter and all other randomness. The same seed gives the same history. Default 1. */
   seed?: number
   /**
    * Make steps durable while their pass continues, as a Connect runner does, instead of ending the pass at each step, as
    * an HTTP runner does. The workflow behaves the same either way. Default false.
    */
   checkpoints?: boolean
-  /** Answers to webhooks, by URL: a status, or several, one after the other. Default 200. */
+  /** Answers to webhooks, by URL: a status, or several in order. Default 200. */
   webhooks?: Readonly<Record<string, WebhookAnswers>>
   /** Milliseconds of real time without any progress after which a command or read rejects. Default 4000. */
   patienceMs?: number
@@ -49,7 +52,10 @@ const OPTIONS: OptionNames<TestEngineOptions> = {
 const START_AT = Date.UTC(2030, 0, 1)
 const PATIENCE_MS = 4000
 
-/** Returns the options of the engine itself, with defaults. Throws a TypeError for an unknown option or a `startAt` that is no time. */
+/**
+ * Returns the options of the engine itself, with defaults. Throws a TypeError for an unknown option or a `startAt` that is not a
+ * time.
+ */
 export function readOptions(options: TestEngineOptions): HostOptions {
   refuseUnknownOptions('testEngine', options, OPTIONS)
   const startAt = options.startAt === undefined ? START_AT : new Date(options.startAt).getTime()

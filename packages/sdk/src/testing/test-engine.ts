@@ -24,9 +24,9 @@ import { durationMs, ENDED, openRun, TestRun } from './test-run.ts'
 export interface StartOptions {
   /** Name of the event that starts the run. Default: the first event that the workflow's triggers name exactly. */
   event?: string
-  /** Starts the run directly, with this key: among the live runs of the workflow it is there once. */
+  /** Starts the run directly, with this key: only one live run of the workflow can have the key. */
   key?: string
-  /** Decides about a start while a run with the `key` is live. Default: `use`. */
+  /** What happens if a run with the `key` is live. Default: `use`. */
   ifRunning?: IfRunning
 }
 
@@ -108,8 +108,8 @@ export class TestEngine implements AsyncDisposable {
   }
 
   /**
-   * Starts a run of a workflow with the event that triggers it, or directly if no event does, or only one of the engine's (a workflow
-   * with schedules or without triggers). Rejects when the event starts no run of it.
+   * Starts a run of a workflow with the event that triggers it. Starts it directly if it has no such event (a workflow with
+   * schedules or without triggers), or only an event that the engine sends. Rejects if the event starts no run of the workflow.
    */
   async start<Output, Sent>(
     workflow: Workflow<never, Output, Sent>,
@@ -148,7 +148,7 @@ export class TestEngine implements AsyncDisposable {
     await this.advanceTo(this.#host.clock.now() + durationMs(duration))
   }
 
-  /** Moves the virtual time forward to a time. Rejects when that is in the past. */
+  /** Moves the virtual time forward to a time. Rejects if that is in the past. */
   async advanceTo(time: Date | number | string): Promise<void> {
     const ms = typeof time === 'number' ? time : new Date(time).getTime()
     if (Number.isNaN(ms)) throw new TypeError(`Not a time: ${String(time)}`)
@@ -178,7 +178,7 @@ export class TestEngine implements AsyncDisposable {
     return found
   }
 
-  /** Returns the run with this id. Rejects when there is none. */
+  /** Returns the run with this id. Rejects if there is none. */
   async run(id: string): Promise<TestRun> {
     return openRun(this.#host, id)
   }
@@ -191,13 +191,13 @@ export class TestEngine implements AsyncDisposable {
     return found.reverse()
   }
 
-  /** Returns the webhooks posted so far, oldest first, with one entry for each attempt. */
+  /** Returns the webhooks posted so far, oldest first, one entry per attempt. */
   async deliveries(): Promise<readonly SentWebhook[]> {
     await this.#host.settled()
     return [...this.#webhooks.sent]
   }
 
-  /** Sets the answers to webhooks to this URL: one for all, or several in order, of which the last repeats. */
+  /** Sets the answers to webhooks to this URL: one for all, or several in order. The last one repeats. */
   answerWebhooks(url: string, answers: WebhookAnswers): void {
     this.#webhooks.answer(url, answers)
   }
@@ -228,8 +228,8 @@ export class TestEngine implements AsyncDisposable {
   }
 
   /**
-   * Stops the engine. Rejects with a {@link TestingError} that lists the errors the engine has logged, names of steps that the
-   * test gave and no workflow has, and, without `leaveRuns`, the runs that have not ended. The engine is stopped in every case.
+   * Stops the engine. Rejects with a {@link TestingError} that lists the errors that the engine has logged, step names that the
+   * test gave but no workflow has, and, without `leaveRuns`, the runs that have not ended. The engine is stopped in every case.
    */
   async stop(options: StopOptions = {}): Promise<void> {
     refuseUnknownOptions('stop', options, { leaveRuns: true })
@@ -250,9 +250,9 @@ export class TestEngine implements AsyncDisposable {
   }
 
   /**
-   * Stops the engine at the end of an `await using`. What {@link stop} would reject with becomes an unhandled rejection,
-   * which fails the test run too. If this method rejected, its error would take the place of the error of a test that has
-   * failed, and a failed test usually leaves runs.
+   * Stops the engine at the end of an `await using`. An error that {@link stop} would reject with becomes an unhandled rejection,
+   * which fails the test run too. If this method rejected, its error would replace the error of a failed test, and a failed test
+   * usually leaves runs.
    */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop().catch(error => void Promise.reject(error))
@@ -287,8 +287,8 @@ export class TestEngine implements AsyncDisposable {
 }
 
 /**
- * Returns the event that starts a workflow: the first that its triggers name exactly, or without a list of triggers its name;
- * undefined if no event starts it, or only events that the engine alone sends.
+ * Returns the event that starts a workflow: the first one that its triggers name exactly, or its name if it has no list of
+ * triggers; undefined if no event starts it, or only events that the engine sends.
  */
 function triggerOf({ name, registration: { triggers } }: Workflow<never, unknown>): string | undefined {
   if (!triggers) return name

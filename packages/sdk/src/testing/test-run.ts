@@ -18,11 +18,11 @@ import { type TestStream, testStream } from './host/test-stream.ts'
 
 /** Options of a read that may move the virtual time. */
 export interface WithinOptions {
-  /** Moves the virtual time forward as far as needed, but at most this long. Default 0: the time stands still. */
+  /** Moves the virtual time forward as far as necessary, but at most this long. Default 0: the time stands still. */
   within?: Duration
 }
 
-/** Log lines of a run are read in pages of this size. */
+/** Number of log lines per page when reading a run's log. */
 const LOG_PAGE_LINES = 1000
 const PARKED: readonly string[] = ['waiting', 'retrying']
 export const ENDED: readonly RunStatus[] = TERMINAL_STATUSES
@@ -50,7 +50,7 @@ export class TestRun<Output = unknown> {
     return (await this.read()).status
   }
 
-  /** Returns the newest value that the handler has reported with `ctx.progress`; undefined without one. */
+  /** Returns the newest value that the handler has reported with `ctx.progress`; undefined if there is none. */
   async progress(): Promise<unknown> {
     return (await this.read()).progress?.value
   }
@@ -61,9 +61,9 @@ export class TestRun<Output = unknown> {
   }
 
   /**
-   * Returns the workflow's result. If the run continued as another one, waits for the last run and returns its result. Rejects with a
-   * {@link RunFailedError} when the run failed or was cancelled, and with a {@link TestingError} that describes its state when it
-   * does not end within the given time.
+   * Returns the workflow's result. If the run continued as another one, waits for the last run and returns its result. Rejects
+   * with a {@link RunFailedError} if the run failed or was cancelled, and with a {@link TestingError} that describes its state if
+   * it does not end within the given time.
    */
   async result(options: WithinOptions = {}): Promise<Json<Output>> {
     const end = () => this.#host.read(api => api.getRunResult({ id: this.id }))
@@ -87,13 +87,12 @@ export class TestRun<Output = unknown> {
   }
 
   /**
-   * Returns the record of the step when the run is parked at the step with this name: a sleep, a wait, a child, or a
-   * retry. Rejects with a {@link TestingError} that describes the run's state when it does not park there within the
-   * given time.
+   * Returns the record of the step when the run is parked at the step with this name: a sleep, a wait, a child, or a retry.
+   * Rejects with a {@link TestingError} that describes the run's state if it does not park there within the given time.
    */
   async parkedAt(stepName: string, options: WithinOptions = {}): Promise<StepRecord> {
     const id = hashStepId(stepName)
-    // The name means each of its uses, `name:n` only that use.
+    // The name means each of its uses; `name:n` means only that use.
     const isMeant = (step: StepRecord) => step.name === stepName || step.id === id
     const parked = async () => (await this.steps()).find(step => isMeant(step) && PARKED.includes(step.status))
     await this.#move(options, async () => (await parked()) !== undefined)
@@ -128,14 +127,14 @@ export class TestRun<Output = unknown> {
     }
   }
 
-  /** Returns the output stream of this name, as far as it is written. Rejects if the run has ended without it. */
+  /** Returns the output stream of this name, as far as it has been written. Rejects if the run has ended without it. */
   async stream(name: string): Promise<TestStream> {
     return testStream(await this.#host.read(api => api.readRunStream({ id: this.id, name })))
   }
 
   /**
-   * Returns how often the callback of the step has run: 1 for a step that succeeded at once, one more for each failed
-   * attempt and for each crash during the callback. A name counts all of its uses, `name:n` only that use.
+   * Returns how often the callback of the step has run: 1 for a step that succeeded at once, one more for each failed attempt and
+   * for each crash during the callback. A name counts all of its uses, `name:n` counts only that use.
    */
   executions(stepName: string): number {
     return this.#host.steps.count(this.id, stepName)
@@ -148,8 +147,8 @@ export class TestRun<Output = unknown> {
   }
 
   /**
-   * Posts `data` to the callback of this name (`name:n` from the second use of a name on), as somebody outside would. Rejects when
-   * the callback was used, has timed out, or the run has ended.
+   * Posts `data` to the callback of this name (`name:n` from the second use of a name on), as somebody outside would. Rejects if
+   * the callback was used or has timed out, or if the run has ended.
    */
   async callback(name: string, data?: unknown): Promise<void> {
     this.#host.steps.names.asked('callback', name)
@@ -158,15 +157,15 @@ export class TestRun<Output = unknown> {
     await this.#host.command(api => api.completeCallback({ token, ...(data === undefined ? {} : { body: data }) }))
   }
 
-  /** Sends a signal to the run. Resolves with its id in the event log, and with 1 as `woke` if the run waited for it. */
+  /** Sends a signal to the run. Resolves with its id in the event log, and with `woke` 1 if the run was waiting for it. */
   async signal(name: string, data?: unknown): Promise<{ eventId: string; woke: number }> {
     const body = data === undefined ? {} : { body: { data } }
     return this.#host.command(api => api.signalRun({ id: this.id, name, ...body }))
   }
 
   /**
-   * Sends an update to the run, moves the virtual time until the handler has answered it, and resolves with the answer. Rejects when the
-   * handler rejects it, or the run ends without an answer.
+   * Sends an update to the run, moves the virtual time until the handler has answered it, and resolves with the answer. Rejects
+   * if the handler rejects it, or if the run ends without an answer.
    */
   async update<Reply = unknown>(name: string, data?: unknown, options: WithinOptions = {}): Promise<Reply> {
     const body = data === undefined ? {} : { body: { data } }
@@ -179,8 +178,8 @@ export class TestRun<Output = unknown> {
   }
 
   /**
-   * Gives an outstanding step (`name:n` from the second use of a name on) its end, as an operator would: a result, or an error that the
-   * handler can catch. Rejects when the step is settled, or the run has ended.
+   * Ends an outstanding step (`name:n` from the second use of a name on), as an operator would: with a result, or with an error
+   * that the handler can catch. Rejects if the step is settled or the run has ended.
    */
   async settle(name: string, end: { data: unknown } | { error: { message: string; name?: string } }): Promise<void> {
     this.#host.steps.names.asked('settle', name)
@@ -222,7 +221,8 @@ export class TestRun<Output = unknown> {
   }
 
   /**
-   * Sets limits of the run's own budget, such as `{ usd: 10, tokens: null }`, where null removes one, and resumes the runs that wait for it.
+   * Sets limits of the run's own budget, such as `{ usd: 10, tokens: null }`, where null removes one, and resumes the runs that
+   * wait for the budget.
    */
   async setBudget(limits: Readonly<Record<string, number | null>>): Promise<void> {
     await this.#host.command(api => api.setRunBudget({ id: this.id, body: { ...limits } }))
@@ -263,7 +263,7 @@ export class TestRun<Output = unknown> {
   }
 }
 
-/** Returns the run with this id. Rejects when there is none. */
+/** Returns the run with this id. Rejects if there is none. */
 export async function openRun(host: Host, id: string): Promise<TestRun> {
   const { workflow } = await host.api.getRun({ id })
   return new TestRun(host, { id, workflow })

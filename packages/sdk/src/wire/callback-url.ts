@@ -4,7 +4,10 @@
 import { createHmac } from 'node:crypto'
 import type { InvokeContext } from '@perdure/protocol'
 
-/** By the context of an invoke of the run, and the hashed id of the step; undefined if the engine does not know callbacks. */
+/**
+ * Returns the URL for the context of an invoke of the run and the hashed id of the step; undefined if the engine does not know
+ * callbacks.
+ */
 export function callbackUrlOf(
   { callbackUrl, callbackKey }: Pick<InvokeContext, 'callbackUrl' | 'callbackKey'>,
   hashedId: string,

@@ -3,11 +3,11 @@
 
 import type { StepError } from '@perdure/protocol'
 
-/** Messages of V8 and of JavaScriptCore for a value that is missing or of another kind. */
+/** Messages of V8 and of JavaScriptCore about a value that is missing or of another type. */
 const RUNTIME_FAULT =
   /^Cannot (read|set|destructure|convert|access)\b|(is not|are not) (a function|a constructor|defined|iterable|an object)\b|^Assignment to constant|^Right side of assignment/
 
-/** The error with `where` and the line in its message, if it is an error of the runtime. */
+/** Returns the error with `where` and the line in its message, if it is an error of the runtime. */
 export function placed(error: StepError, where: string): StepError {
   if (error.name !== 'TypeError' && error.name !== 'ReferenceError') return error
   if (!RUNTIME_FAULT.test(error.message)) return error
@@ -15,7 +15,10 @@ export function placed(error: StepError, where: string): StepError {
   return { ...error, message: `${error.message} (in ${where}${line === undefined ? '' : `, ${line}`})` }
 }
 
-/** The first line of a stack that is in neither Node nor a package: `src/worker.ts:12:20`, from the working directory. */
+/**
+ * Returns the first line of a stack that is in neither Node nor a package: `src/worker.ts:12:20`, relative to the working
+ * directory.
+ */
 function lineOf(stack: string): string | undefined {
   for (const line of stack.split('\n').slice(1)) {
     const place = /(?:\(|at |@)((?:file:\/\/)?[^()\s]+:\d+:\d+)\)?$/.exec(line.trim())?.[1]

@@ -20,13 +20,13 @@ import { clip } from './text-size.ts'
 const retryAfter: unique symbol = Symbol.for('perdure.retry-after-ms') as never
 const stored: unique symbol = Symbol.for('perdure.stored-error') as never
 
-/** Most stacks in the StepError of one thrown error: its own and those of its causes. */
+/** Maximum number of stacks in the StepError of one thrown error: its own and those of its causes. */
 const STACKS_MAX = 6
-/** Longest text of an error in the runner's log. */
+/** Maximum length of an error's text in the runner's log. */
 const LOGGED_CHARS_MAX = 4000
-/** How many causes of an error are followed. */
+/** Maximum number of causes that are followed. */
 const CAUSES_MAX = 16
-/** Most errors of an AggregateError whose stacks are included. */
+/** Maximum number of errors in an AggregateError whose stacks are included. */
 const AGGREGATED_MAX = 3
 
 /** Thrown in a step, it sets the delay (or the time) of the next attempt instead of the retry policy's backoff. */
@@ -49,8 +49,8 @@ export class RetryAfterError extends Error {
 
 /**
  * A step call rejects with this error when the engine has stored an error for the step. `message`, `name`, `stack`, `code`,
- * `cause` and own fields that are scalars are those of the original error. If the handler does not catch it, the run fails
- * without a retry, since a retry would replay the same stored error.
+ * `cause` and own scalar fields come from the original error. If the handler does not catch it, the run fails without a retry,
+ * because a retry would replay the same stored error.
  */
 export class StepFailedError extends Error {
   static {
@@ -61,7 +61,7 @@ export class StepFailedError extends Error {
   readonly stepName: string
   /** Code of the original error, such as `ECONNREFUSED` or `step_timeout`. */
   declare readonly code?: string | number
-  /** The step of a child that failed the child; only of the error of a child. */
+  /** The step of a child that failed the child; only on the error of a child. */
   declare readonly childStepName?: string
   /** Own fields of the original error. */
   readonly [field: string]: unknown
@@ -84,7 +84,7 @@ export class StepTimeoutError extends Error {
   }
 }
 
-/** A step that is stored is called as one of another kind. It ends the pass, and no handler can catch it. */
+/** A stored step is called as a step of another kind. This ends the pass, and no handler can catch the error. */
 export class NondeterminismError extends Error {
   readonly code = 'nondeterministic'
   constructor(stepName: string, kinds: { stored: string; called: string }) {
@@ -119,8 +119,8 @@ export function isFatal(error: unknown, depth = 0): boolean {
 }
 
 /**
- * Returns the name of the step whose stored failure a handler threw: as it was, as a cause, or as the first of an
- * aggregate that {@link isFatal}. Undefined when the handler failed by itself.
+ * Returns the name of the step whose stored failure a handler threw: directly, as a cause, or as the first error of an aggregate
+ * that {@link isFatal}. Undefined if the handler failed by itself.
  */
 export function failedStepOf(error: unknown, depth = 0): string | undefined {
   if (!(error instanceof Error) || depth > CAUSES_MAX || error instanceof NonRetriableError) return undefined
@@ -133,7 +133,7 @@ export function failedStepOf(error: unknown, depth = 0): string | undefined {
 
 /** The error of a failed run, as its on-failure handler receives it. */
 export interface RunFailure extends Error {
-  /** Code of the thrown error, else of the run's, such as `step_failed` or `timeout`. */
+  /** Code of the thrown error, otherwise the run's, such as `step_failed` or `timeout`. */
   readonly code?: string | number
   /** The step that ended the run. */
   readonly stepName?: string
@@ -141,7 +141,7 @@ export interface RunFailure extends Error {
   readonly [field: string]: unknown
 }
 
-/** Returns the error of a failed run, as its on-failure handler receives it. */
+/** Returns the error of a failed run in the form that its on-failure handler receives. */
 export function reviveError(error: StepError): RunFailure {
   const revived = restore(new Error(error.message), error)
   if (error.stepName !== undefined) define(revived, 'stepName', error.stepName)
@@ -182,7 +182,7 @@ function addDetail(error: StepError | ErrorCause, thrown: object, causesMax: num
   if (typeof cause === 'object') addDetail(error.cause, cause, causesMax - 1)
 }
 
-/** Returns the text of a thrown value for a person: the stack, which begins with name and message, where there is one. */
+/** Returns a readable text of a thrown value: the stack, if there is one, which begins with name and message. */
 export function textOf(thrown: unknown): string {
   const { stack, message } = toStepError(thrown)
   return clip(stack ?? message, LOGGED_CHARS_MAX)
@@ -194,9 +194,9 @@ function isErrorLike(thrown: unknown): thrown is Error {
 }
 
 /**
- * Returns the stack, with the stacks of the causes and of the first aggregated errors, because a message such as
- * "fetch failed" explains nothing without its cause. Each stack gets an equal share of the space, so that a long stack
- * does not cut off the causes after it.
+ * Returns the stack, with the stacks of the causes and of the first aggregated errors, because a message such as "fetch failed"
+ * explains nothing without its cause. Each stack gets an equal share of the space, so that a long stack does not cut off the
+ * causes after it.
  */
 function stackOf(thrown: Error): string {
   const parts: string[] = []

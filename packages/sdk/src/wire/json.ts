@@ -7,8 +7,8 @@ import { bigIntIn } from './lossy.ts'
 import { byteLength, exceeds } from './text-size.ts'
 
 /**
- * Returns the JSON text of a value, or undefined for `undefined`. Throws a {@link NonRetriableError} that names `what`
- * when the value has no JSON form, or is too large for one response: a retry would fail the same way.
+ * Returns the JSON text of a value, or undefined for `undefined`. Throws a {@link NonRetriableError} that names `what` if the
+ * value has no JSON form or is too large for one response: a retry would fail the same way.
  */
 export function encodePayload(value: unknown, what: string): string | undefined {
   const text = jsonText(value, what)
@@ -20,7 +20,7 @@ export function encodePayload(value: unknown, what: string): string | undefined 
   return text
 }
 
-/** Does the same without a bound. */
+/** Does the same without a size limit. */
 export function jsonText(value: unknown, what: string): string | undefined {
   if (value === undefined) return undefined
   let text: string | undefined
@@ -37,7 +37,7 @@ export function jsonText(value: unknown, what: string): string | undefined {
   return text
 }
 
-/** First line of the message of a JSON error: V8 appends a drawing of a whole cycle. */
+/** Returns the first line of a JSON error's message: V8 appends a drawing of the whole cycle. */
 function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   return message.split('\n', 1)[0] as string

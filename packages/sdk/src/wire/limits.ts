@@ -3,17 +3,17 @@
 
 import { RESPONSE_BYTES_MAX } from '@perdure/protocol'
 
-/** Largest JSON of one result or payload, in bytes: the response limit minus room for the opcode around it. */
+/** Maximum JSON of one result or payload, in bytes: the response limit minus space for the opcode around it. */
 export const PAYLOAD_BYTES_MAX = RESPONSE_BYTES_MAX - 16 * 1024
 
-/** Largest invoke request that a runner reads, in bytes: twice the engine's bound on a run's state. */
+/** Maximum invoke request that a runner reads, in bytes: twice the engine's bound on a run's state. */
 export const REQUEST_BYTES_MAX = 64 * 1024 * 1024
 
-/** Most log lines of one pass; further lines are dropped. */
+/** Maximum number of log lines of one pass; further lines are dropped. */
 export const LOG_LINES_MAX = 10_000
 
-/** Most characters of one log message; the rest is cut off. */
+/** Maximum number of characters of one log message; the rest is cut off. */
 export const LOG_MESSAGE_CHARS_MAX = 16_384
 
-/** Most characters of an error's message, and of its stack; the rest is cut off. */
+/** Maximum number of characters of an error's message, and of its stack; the rest is cut off. */
 export const ERROR_CHARS_MAX = 16_384

@@ -1,21 +1,24 @@
-// Finds the parts of a value that JSON changes or leaves out: the handler would see the value itself in the pass that makes
-// it, and something else when it is replayed. Called when a result is encoded.
+// Finds the parts of a value that JSON changes or leaves out: the handler would see the value itself in the pass that makes it,
+// and another value when it is replayed. Called when a result is encoded.
 
 import { cutText } from '@perdure/protocol'
 
-/** Larger results are checked in part: the check must cost little beside the encoding. */
+/**
+ * Maximum number of values that are checked. The rest of a larger result is not: the check must be cheap compared to the
+ * encoding.
+ */
 const VALUES_MAX = 1000
 const FINDINGS_MAX = 3
 const NAME_CHARS_MAX = 64
-/** Most getters of one class that a warning names. */
+/** Maximum number of getters of one class that a warning names. */
 const GETTERS_MAX = 20
 
 /**
- * Returns a text such as `a Map at "items", stored as {}`; undefined if the value is stored as it is. A value with a
- * `toJSON` of its own is.
+ * Returns a text such as `a Map at "items", stored as {}`; undefined if the value is stored as it is. Values with their own
+ * `toJSON` count as stored as they are.
  */
 export function lossOf(value: unknown): string | undefined {
-  // A callback without a result is no mistake.
+  // A callback without a result is not a mistake.
   if (value === undefined || value === null) return undefined
   const found: string[] = []
   walk(value, (one, path, isElement) => {
@@ -38,7 +41,7 @@ export function bigIntIn(value: unknown): string | undefined {
 
 const at = (path: string) => (path === '' ? '' : ` at ${JSON.stringify(path)}`)
 
-/** Calls `visit` with the value and the values in it, as far as JSON would store them, until it returns false. */
+/** Calls `visit` with the value and the values in it that JSON would store, until `visit` returns false. */
 function walk(value: unknown, visit: (one: unknown, path: string, isElement: boolean) => boolean): void {
   const open: [one: unknown, path: string, isElement: boolean][] = [[value, '', true]]
   for (let count = 0; open.length > 0 && count < VALUES_MAX; count++) {
@@ -54,8 +57,8 @@ function walk(value: unknown, visit: (one: unknown, path: string, isElement: boo
 }
 
 /**
- * Returns a description of the value, and of how it is stored; undefined if it is stored as it is. An `undefined` is no loss worth
- * a warning: a member is absent, an element or a result is null, and the types say so.
+ * Returns a description of the value and of the way it is stored; undefined if it is stored as it is. An `undefined` is not worth
+ * a warning: a member is absent, an element or a result is null, and the types show that.
  */
 function lossAt(value: unknown, isElement: boolean): [what: string, stored: string] | undefined {
   switch (typeof value) {
@@ -78,7 +81,7 @@ function lossOfObject(value: object): [what: string, stored: string] | undefined
   if (value instanceof Map) return ['a Map', 'stored as {} (Object.fromEntries(map) can be stored)']
   if (value instanceof Set) return ['a Set', 'stored as {} ([...set] can be stored)']
   const prototype: object | null = Object.getPrototypeOf(value)
-  // The prototype of plain objects, of this realm or another, has none itself.
+  // The prototype of plain objects, in this realm or another, has no prototype itself.
   if (prototype === null || Object.getPrototypeOf(prototype) === null) return undefined
   const getters = gettersOf(prototype)
   if (getters.length === 0) return [`an instance of ${nameOf(value)}`, 'stored as a plain object of its own fields']
@@ -90,7 +93,7 @@ function lossOfObject(value: object): [what: string, stored: string] | undefined
   ]
 }
 
-/** Names of the getters of a class and those it extends, such as the `text` of a result of an AI SDK. */
+/** Returns the names of the getters of a class and of the classes it extends, such as the `text` of a result of an AI SDK. */
 function gettersOf(prototype: object): string[] {
   const names: string[] = []
   for (let one = prototype; one !== null && one !== Object.prototype; one = Object.getPrototypeOf(one)) {

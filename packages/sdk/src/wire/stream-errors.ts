@@ -6,7 +6,7 @@ import { matchByBrand } from '@perdure/client/internal'
 const streamLimit: unique symbol = Symbol.for('perdure.stream-limit') as never
 const streamUnavailable: unique symbol = Symbol.for('perdure.stream-unavailable') as never
 
-/** A chunk, a stream or a run is beyond one of its bounds, which the message names. The step is not tried again. */
+/** A chunk, a stream or a run exceeds a bound, which the message names. The step is not retried. */
 export class StreamLimitError extends NonRetriableError {
   static {
     matchByBrand(StreamLimitError, streamLimit)
@@ -18,7 +18,7 @@ export class StreamLimitError extends NonRetriableError {
   }
 }
 
-/** No engine has taken the chunks of a stream for 30 seconds. The step is tried again. */
+/** No engine has accepted the chunks of a stream for 30 seconds. The step is retried. */
 export class StreamUnavailableError extends Error {
   static {
     matchByBrand(StreamUnavailableError, streamUnavailable)

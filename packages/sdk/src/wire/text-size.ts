@@ -8,7 +8,7 @@ export function byteLength(text: string): number {
   return Buffer.byteLength(text)
 }
 
-/** Whether a text has more than `limit` UTF-8 bytes. Counts the bytes only when the number of characters cannot decide. */
+/** Whether a text has more than `limit` UTF-8 bytes. Counts the bytes only if the number of characters cannot decide. */
 export function exceeds(text: string, limit: number): boolean {
   return text.length > limit || (text.length * 3 > limit && byteLength(text) > limit)
 }

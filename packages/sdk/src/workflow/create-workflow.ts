@@ -33,8 +33,8 @@ export type WorkflowOptions<Input = unknown> = Definition<Input> &
   }
 
 /**
- * Options of a workflow with a schema for its input. `event.data` is the schema's output, whatever started the run.
- * The data is validated when a pass begins; invalid data fails the run without a retry.
+ * Options of a workflow with a schema for its input. `event.data` is the schema's output, no matter what started the run. The
+ * data is validated when a pass begins; invalid data fails the run without a retry.
  */
 export type SchemaWorkflowOptions<Schema extends StandardSchemaV1> = Definition<StandardSchemaV1.InferInput<Schema>> &
   FlowControlOf<StandardSchemaV1.InferOutput<Schema>> & {
@@ -42,10 +42,7 @@ export type SchemaWorkflowOptions<Schema extends StandardSchemaV1> = Definition<
     triggers?: AnyTrigger | readonly AnyTrigger[]
   }
 
-/**
- * Options of a workflow with typed events among its triggers, or only with schedules. `event` is the union of these
- * events.
- */
+/** Options of a workflow with typed events among its triggers, or only with schedules. `event` is the union of these events. */
 export type EventWorkflowOptions<Triggers> = Definition<FailedIn<Triggers>> &
   FlowControlOf<object> & { triggers: Triggers & Typed<Triggers>; input?: never }
 
@@ -73,36 +70,36 @@ interface Definition<Input> {
   /** Attempts and backoff of each step, and the tries of a handler that throws. */
   retry?: RetryPolicy
   /**
-   * How many times a pass that fails outside its steps is tried; with 1 it is not repeated. Default: `maxAttempts` of `retry`, where
-   * that is set, for a handler that throws; else 8.
+   * How many times a pass that fails outside its steps is tried; with 1 it is not repeated. Default: for a handler that throws,
+   * the `maxAttempts` of `retry`, if set; otherwise 8.
    */
   handlerRetries?: number
   /**
-   * The end of a run whose step has spent its attempts, or whose pass has spent its tries. `pause`: the run waits, with its
-   * children and its parent, until somebody resumes it, which gives new attempts and tries. Default: it fails.
+   * What happens to a run when a step has used all its attempts, or a pass has used all its tries. `pause`: the run waits, with
+   * its children and its parent, until somebody resumes it; this gives it new attempts and tries. Default: it fails.
    */
   whenExhausted?: 'fail' | 'pause'
-  /** How long ended runs of the workflow are kept, by status, in place of the engine's `ENGINE_RETENTION` for that status. */
+  /** How long ended runs of the workflow are kept, by status, instead of the engine's `ENGINE_RETENTION` for that status. */
   retention?: { succeeded?: Duration; failed?: Duration; cancelled?: Duration }
   /**
-   * Limits of a run and all its descendants: `{ usd: 5, tokens: 200_000, steps: 500, runs: 50 }`. The engine counts `steps` and `runs`;
-   * steps report all else by `spend`. Beyond a limit each run of the tree is paused at its next step boundary until the limit is raised;
-   * with `whenExceeded: 'fail'` it fails with the code `budget_exceeded`.
+   * Limits of a run and all its descendants: `{ usd: 5, tokens: 200_000, steps: 500, runs: 50 }`. The engine counts `steps` and
+   * `runs`; steps report all other amounts by `spend`. Beyond a limit each run of the tree is paused at its next step boundary
+   * until the limit is raised; with `whenExceeded: 'fail'` it fails with the code `budget_exceeded`.
    */
   budget?: Budget
   /** The purpose of the workflow, for the console and for assistants: at most 1,024 characters. */
   description?: string
-  /** Assistants are offered the workflow as a tool. It needs an `input` schema whose library gives a JSON Schema. */
+  /** Offers the workflow to assistants as a tool. It needs an `input` schema whose library gives a JSON Schema. */
   tool?: boolean
-  /** First attributes of a run, by which it is found: each a CEL expression over `event`, such as `event.data.customerId`. */
+  /** First attributes of a run, by which lists find it: each a CEL expression over `event`, such as `event.data.customerId`. */
   attributes?: Readonly<Record<string, string>>
   /** Keys of the attributes that a run of this workflow takes from its parent when it starts as a child. */
   inheritAttributes?: readonly string[]
   /** Middleware around the passes and steps of this workflow, inside the runner's. The first is the outermost. */
   middleware?: readonly Middleware[]
   /**
-   * Called in a separate run after a run of this workflow failed. The event's data has the type that senders give it, but it
-   * is not validated, because invalid data may be the reason of the failure.
+   * Called in a separate run after a run of this workflow failed. The event's data has the type that senders give it, but it is
+   * not validated, because invalid data may have caused the failure.
    */
   onFailure?: (args: FailureArgs<Input>) => unknown
   /**
@@ -159,11 +156,11 @@ export function createWorkflow<Input = unknown>(
 export function createWorkflow(options: AnyWorkflowOptions, handler?: Workflow['handler']) {
   if (handler !== undefined) return define(options, handler)
   const withHandler = (later: Workflow['handler']) => define(options, later)
-  // A runner that gets this function instead of a workflow says by its name what is missing.
+  // A runner that gets this function instead of a workflow recognises by its name what is missing.
   return Object.defineProperty(withHandler, 'name', { value: `${WITHOUT_HANDLER}"${options?.name}"` })
 }
 
-/** How the function of a `createWorkflow` without a handler is named, before the name of the workflow. */
+/** Start of the name of the function that a `createWorkflow` without a handler returns. The workflow's name follows. */
 export const WITHOUT_HANDLER = 'workflow without a handler: '
 
 /** The options of every overload, as the implementation sees them. */
@@ -212,19 +209,19 @@ function define(options: AnyWorkflowOptions, handler: Workflow['handler']): Work
   }
 }
 
-/** Why a workflow cannot be a tool. */
+/** Returns the reason why a workflow cannot be a tool. */
 function withoutTool(name: string, { warning }: DerivedSchema): string {
   const why = warning ?? 'its input schema cannot be converted to JSON Schema'
   return `Workflow "${name}" cannot be a tool: ${why}`
 }
 
-/** Describes what stands in the handler's place, as the triggers do in other engines. */
+/** Describes the value that was given instead of the handler, such as the triggers, as in other engines. */
 function insteadOfHandler(given: unknown): string {
   if (typeof given !== 'object' || given === null) return ''
   return ': an object is in its place. Triggers are an option: createWorkflow({ name, triggers }, handler)'
 }
 
-/** Returns an event that cancels runs as it is registered. */
+/** Converts an event that cancels runs to its registered form. */
 function readCancelOn(cancelOn: CancelOn): NonNullable<WorkflowRegistration['cancelOn']>[number] {
   if (isEventDefinition(cancelOn)) return { event: cancelOn.name }
   return { ...cancelOn, event: eventNameOf(cancelOn.event) }

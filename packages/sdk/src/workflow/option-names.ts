@@ -54,7 +54,7 @@ const OPTIONS = {
 }
 const TRIGGER = { event: true, if: true, match: true, cron: true }
 
-/** Throws a TypeError for an option, or a member of a policy or trigger, that does not exist or has another form. */
+/** Throws a TypeError for an option, or a member of a policy or trigger, that does not exist or has the wrong form. */
 export function checkOptionNames(options: { name?: unknown; triggers?: unknown }): void {
   if (typeof options !== 'object' || options === null) {
     throw new TypeError('createWorkflow takes an object of options: createWorkflow({ name, triggers }, handler)')
@@ -88,7 +88,7 @@ function checkMatch(where: string, match: unknown, onlyValues: boolean): void {
   if (fault !== undefined) throw new TypeError(`${where}.match ${fault}`)
 }
 
-/** Throws a TypeError for a budget whose limits are no numbers: the engine would refuse them when the runner registers. */
+/** Throws a TypeError for a budget with a limit that is not a number: the engine would refuse it when the runner registers. */
 function checkBudget(what: string, budget: unknown): void {
   if (typeof budget !== 'object' || budget === null || Array.isArray(budget))
     throw new TypeError(`${what}: budget takes an object such as { usd: 5 } (also whenExceeded)`)
@@ -102,7 +102,7 @@ function checkBudget(what: string, budget: unknown): void {
   }
 }
 
-/** The member that a bare value of a policy is probably meant for. */
+/** The member that a bare value of a policy probably stands for. */
 const BARE: Readonly<Record<string, string>> = {
   retry: 'maxAttempts',
   concurrency: 'limit',
@@ -118,7 +118,7 @@ const BARE: Readonly<Record<string, string>> = {
   triggers: 'event',
 }
 
-/** Says which object a policy, or a trigger, takes instead of a bare value. */
+/** Describes the object that a policy or a trigger needs instead of a bare value. */
 function formOf(name: string, value: unknown, members: object): string {
   const member = BARE[name] as string
   const isUsable = ['string', 'number'].includes(typeof value)

@@ -1,4 +1,4 @@
-// Triggers, also of typed events: the types a handler gets from them, and the schema that validates an arriving event.
+// Triggers, including those of typed events: the types a handler gets from them, and the schema that validates an arriving event.
 // Called by `create-workflow.ts`.
 
 import { type EventDefinition, InvalidDataError, type NamesOf, type ReceivedOf, type SentOf } from '@perdure/client'
@@ -7,7 +7,10 @@ import type { FOLLOW_ON_KINDS, MatchValues, RunError, TERMINAL_STATUSES } from '
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { BatchEvent, ReceivedEvent, WorkflowEvent } from '../run/run-context.ts'
 
-/** An event that starts a run (its name may end in `*`, `if` is CEL over `event`, `match` are values that it must have), or a schedule. */
+/**
+ * An event that starts a run (its name may end in `*`, `if` is CEL over `event`, `match` lists values that it must have), or a
+ * schedule.
+ */
 export type WorkflowTrigger = { event: string; if?: string; match?: MatchValues } | { cron: string }
 
 /** A trigger that may name a typed event. A definition alone means `{event: definition}`. */
@@ -21,7 +24,7 @@ export interface CronData {
   readonly cron: string
   /** RFC 3339. */
   readonly scheduledAt: string
-  /** The instant of the run before, in RFC 3339; absent the first time. The run is for what came after it. */
+  /** The instant of the previous run, in RFC 3339; absent the first time. The run covers the time since then. */
   readonly previousAt?: string
 }
 
@@ -34,13 +37,13 @@ export interface RunEndedData<Status extends EndedStatus = EndedStatus> {
   readonly workflow: string
   readonly app: string
   readonly status: Status
-  /** Only of a run that succeeded. */
+  /** Only for a run that succeeded. */
   readonly result?: unknown
-  /** Only of a run that failed. */
+  /** Only for a run that failed. */
   readonly error?: RunError
-  /** The result or the error has more than 64 KiB, and is left out. */
+  /** The result or the error is larger than 64 KiB and is left out. */
   readonly resultOmitted?: true
-  /** Only of a run that follows one which failed or was cancelled. */
+  /** Only for a run that follows a failed or cancelled run. */
   readonly kind?: (typeof FOLLOW_ON_KINDS)[number]
   readonly parentRunId?: string
   readonly attributes?: Readonly<Record<string, string | number | boolean>>
@@ -71,7 +74,7 @@ type EventOf<Trigger> = Trigger extends EventDefinition
       : WorkflowEvent<DataNamed<Event>, NamesOf<Event & string>>
     : WorkflowEvent<CronData, 'engine/cron'>
 
-/** The events that start a workflow with these triggers: a union that `event.name` discriminates. */
+/** The events that start a workflow with these triggers: a union discriminated by `event.name`. */
 export type EventIn<Triggers> = EventOf<OneOf<Triggers>>
 
 /** The data of an event that starts a workflow with these triggers. */
@@ -90,12 +93,15 @@ type CollectedOf<Event extends WorkflowEvent> = WorkflowEvent<Event['data'][]> &
 type ReceivedOne<Event extends WorkflowEvent> =
   Event extends WorkflowEvent<infer Data, infer Name> ? ReceivedEvent<Data, Name> : never
 
-/** The data that starts a workflow with these triggers by hand: the input of one of the schemas; any, of schedules only. */
+/**
+ * The data to start a workflow with these triggers by hand: the input of one of the schemas; any data if there are only
+ * schedules.
+ */
 export type SentIn<Triggers> = [DefinitionOf<OneOf<Triggers>>] extends [never]
   ? unknown
   : SentOf<DefinitionOf<OneOf<Triggers>>>
 
-/** The data of the event of a failed run, which is not validated: the input of one of the schemas, or of a schedule. */
+/** The data of a failed run's event, which is not validated: the input of one of the schemas, or of a schedule. */
 export type FailedIn<Triggers> =
   | ([DefinitionOf<OneOf<Triggers>>] extends [never] ? never : SentOf<DefinitionOf<OneOf<Triggers>>>)
   | ([Extract<OneOf<Triggers>, { cron: string }>] extends [never] ? never : CronData)
@@ -107,7 +113,10 @@ type UntypedOf<Triggers> = Extract<
   { event: unknown }
 >
 
-/** `unknown` when a typed event is among the triggers, or all are of the engine: schedules, and its events; else `never`. Overloads are chosen by it. */
+/**
+ * `unknown` if a typed event is among the triggers, or if all are schedules and the engine's events; otherwise `never`. Selects
+ * the overload.
+ */
 export type Typed<Triggers> = [DefinitionOf<OneOf<Triggers>>] extends [never]
   ? [OneOf<Triggers>] extends [{ cron: string } | { event: EngineEventName }]
     ? unknown
@@ -117,7 +126,7 @@ export type Typed<Triggers> = [DefinitionOf<OneOf<Triggers>>] extends [never]
 /** Validates the data of the event that started a run and returns the event with the schema's output. */
 export type EventParser = (event: WorkflowEvent) => Promise<WorkflowEvent>
 
-/** Returns a trigger as it is registered, and the schema of its event if it has one. */
+/** Returns a trigger in its registered form, and the schema of its event if it has one. */
 export function readTrigger(trigger: AnyTrigger): { registered: WorkflowTrigger; schema?: StandardSchemaV1 } {
   if (isEventDefinition(trigger)) return { registered: { event: trigger.name }, schema: trigger.schema }
   const { event, ...rest } = trigger as { event?: string | EventDefinition }
@@ -125,17 +134,17 @@ export function readTrigger(trigger: AnyTrigger): { registered: WorkflowTrigger;
   return { registered: { event: event.name, ...rest }, schema: event.schema }
 }
 
-/** Validates a run's data with one schema, whatever started the run. */
+/** Validates a run's data with one schema, no matter what started the run. */
 export function parseBy(workflow: string, schema: StandardSchemaV1): EventParser {
   const what = `The input of workflow "${workflow}"`
   return async event => ({ ...event, data: await validate(schema, event.data, { what, root: 'data' }) })
 }
 
 /**
- * Validates a run's data with the schemas of the triggers whose name matches the event's. A run that no trigger started
- * (a child) gets the name of the first event whose schema accepts its data, so that `event.name` still discriminates
- * the type of `event.data`. With `collected` the data is a list of payloads of any of the events. Returns undefined
- * when no trigger has a schema.
+ * Validates a run's data with the schemas of the triggers whose name matches the event's. A run that no trigger started (a child)
+ * gets the name of the first event whose schema accepts its data, so that `event.name` still discriminates the type of
+ * `event.data`. With `collected` the data is a list of payloads of any of the events. Returns undefined if no trigger has a
+ * schema.
  */
 export function parseByTriggers(
   workflow: string,
@@ -159,7 +168,7 @@ export function parseByTriggers(
   }
 }
 
-/** Name of the event that the engine makes for a run that a schedule started. */
+/** Name of the event that the engine creates for a run that a schedule started. */
 const CRON_EVENT = 'engine/cron'
 
 type Known = { readonly name: string; readonly schema: StandardSchemaV1 | undefined }

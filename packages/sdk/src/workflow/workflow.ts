@@ -1,4 +1,4 @@
-// Types of workflows and of their handlers: `Workflow` and the durable steps. They are in one file because a step can run a
+// Types of workflows and of their handlers: `Workflow` and the durable steps. They share one file because a step can run a
 // workflow as a child, and a workflow's handler gets the steps.
 
 import type { Duration, EventDefinition, Json, NamesOf, ReceivedOf, SentOf, WorkflowRef } from '@perdure/client'
@@ -8,34 +8,36 @@ import type { RaceBranch, RaceResult } from '../run/branch.ts'
 import type { ReceivedEvent, ReceivedSignal, RunContext, StepContext, WorkflowEvent } from '../run/run-context.ts'
 import type { RunFailure } from '../wire/errors.ts'
 
-/** How one `step.run` handles failure, of the step and of the run after it. */
+/** How one `step.run` handles failure: of the step, and then of the run. */
 export interface StepRunOptions<Result = unknown> {
   /**
    * With `false` the last failed attempt ends the run at once. By default the call rejects with a
    * {@link StepFailedError}, which the handler may catch; if it does not, the run fails with the step's error.
    */
   catch?: boolean
-  /** Attempts and backoff of this step, instead of the workflow's. Without either: 5 attempts, after 1 s, doubling up to 5 min. */
+  /**
+   * Attempts and backoff of this step, instead of the workflow's. If neither is set: 5 attempts, after 1 s, doubling up to 5 min.
+   */
   retry?: RetryPolicy
-  /** Longest time of one attempt. Then `signal` aborts, and the attempt fails with a {@link StepTimeoutError}. */
+  /** Maximum time of one attempt. Then `signal` aborts, and the attempt fails with a {@link StepTimeoutError}. */
   timeout?: Duration
   /**
-   * Undoes the step. When the run ends failed or cancelled, the rollbacks of the steps that succeeded run in reverse order, each as a
-   * durable step of its own, `rollback:<name>`, with the retry policy of the workflow.
+   * Undoes the step. When the run ends failed or cancelled, the rollbacks of the steps that succeeded run in reverse order, each
+   * as its own durable step, `rollback:<name>`, with the retry policy of the workflow.
    */
   rollback?: Rollback<Result>
   /**
-   * Name of a limit of the app (`limits` of `connect` and `serve`). Before each attempt the step waits for its turn, durably and in order:
-   * steps with this limit start no faster than it allows.
+   * Name of a limit of the app (`limits` of `connect` and `serve`). Before each attempt the step waits for its turn, durably and
+   * in order: steps with this limit start no faster than it allows.
    */
   limit?: string
-  /** Steps with different keys do not share their turns: the limit counts for each key apart. */
+  /** Steps with different keys do not share their turns: the limit counts each key separately. */
   limitKey?: string
 }
 
 /**
- * Undoes a step: gets its stored result, and the context of the callback of the step `rollback:<name>`. The idempotency key is the same
- * for every attempt; the step had another one.
+ * Undoes a step: gets its stored result, and the context of the callback of the step `rollback:<name>`. The idempotency key is
+ * the same for every attempt, and differs from the step's own.
  */
 export type Rollback<Result = unknown> = {
   // A method's parameters are bivariant, so that rollbacks of every result fit into one list.
@@ -44,9 +46,9 @@ export type Rollback<Result = unknown> = {
 
 /** How `step.map` handles its items, and how each of their steps handles failure. */
 export interface StepMapOptions<Result = unknown> extends Omit<StepRunOptions<Result>, 'catch'> {
-  /** Most items whose steps are under way at once, an integer from 1 on. Default: all. */
+  /** Maximum number of items whose steps are under way at once, an integer from 1 on. Default: all. */
   concurrency?: number
-  /** With `true` all items are tried, and each has its outcome in the result, as of `Promise.allSettled`. Default: false. */
+  /** With `true` all items are tried, and the result has an outcome for each, as with `Promise.allSettled`. Default: false. */
   settle?: boolean
 }
 
@@ -54,16 +56,17 @@ export interface StepMapOptions<Result = unknown> extends Omit<StepRunOptions<Re
 export interface WaitForEventOptions {
   /** The event's exact name. */
   event: string
-  /** Longest wait. Default: no limit. */
+  /** Maximum wait. Default: no limit. */
   timeout?: Duration
   /** CEL over `event` (the run's own) and `async` (the arriving one), such as `async.data.id == event.data.id`. */
   if?: string
   /**
-   * Values that the event must have. A path such as `data.orderId`, or a list of paths: the same values as in the event that started
-   * the run. An object: these values, by path. It may be combined with `if`, and finds its event without a look at other waits.
+   * Values that the event must have. A path such as `data.orderId`, or a list of paths: the same values as in the event that
+   * started the run. An object: these values, by path. It can be combined with `if`, and finds its event without checking other
+   * waits.
    */
   match?: EventMatch
-  /** With `now` only events count that arrive after the wait was stored. Default: `run`, all since the run's creation. */
+  /** With `now` only events that arrive after the wait was stored count. Default: `run`, all events since the run's creation. */
   since?: 'run' | 'now'
 }
 
@@ -90,9 +93,9 @@ export interface StepTools {
     options?: StepRunOptions<NoInfer<Json<Awaited<T>>>>,
   ): Promise<Json<Awaited<T>>>
   /**
-   * Runs a callback for each item, as the steps `name:0`, `name:1` and so on. Resolves with the results in the order of the items.
-   * The first item that fails for good rejects the call with its {@link StepFailedError}: no further item begins, and the
-   * callbacks of others are aborted by their `signal`.
+   * Runs a callback for each item, as the steps `name:0`, `name:1` and so on. Resolves with the results in the order of the
+   * items. The first item that fails for good rejects the call with its {@link StepFailedError}: no further item begins, and the
+   * callbacks of the others are aborted through their `signal`.
    */
   map<Item, T>(
     name: string,
@@ -107,9 +110,9 @@ export interface StepTools {
     options?: StepMapOptions<NoInfer<Json<Awaited<T>>>> & { settle?: false },
   ): Promise<Json<Awaited<T>>[]>
   /**
-   * Calls the branches, functions that call steps, and resolves with the name and the value of the one that settles first, or
-   * rejects like it. The others are cut off: their callbacks are aborted by their `signal`, they call no further step, and what
-   * still arrives for them is ignored. A sleep, a wait or a child of theirs ends with the run.
+   * Calls the branches, which are functions that call steps. Resolves with the name and the value of the branch that settles
+   * first, or rejects with its error. The others are cut off: their callbacks are aborted through their `signal`, they call no
+   * further step, and results that still arrive for them are ignored. Their sleeps, waits and children end with the run.
    */
   race<Branches extends Readonly<Record<string, RaceBranch>>>(branches: Branches): Promise<RaceResult<Branches>>
   /** Parks the run for a duration. */
@@ -117,9 +120,8 @@ export interface StepTools {
   /** Parks the run until a time: a Date, epoch milliseconds, or an ISO 8601 string. */
   sleepUntil(name: string, time: Date | number | string): Promise<void>
   /**
-   * Parks the run until an event arrives. Resolves with null when the wait timed out. The data of a typed event is
-   * validated; its schema must be synchronous. Rejects with an `InvalidDataError` when the
-   * schema refuses the data.
+   * Parks the run until an event arrives. Resolves with null when the wait timed out. The data of a typed event is validated; its
+   * schema must be synchronous. Rejects with an `InvalidDataError` if the schema refuses the data.
    */
   waitForEvent<Event extends EventDefinition>(
     name: string,
@@ -127,18 +129,19 @@ export interface StepTools {
   ): Promise<ReceivedEvent<ReceivedOf<Event>, NamesOf<Event['name']>> | null>
   waitForEvent<Data = unknown>(name: string, options: WaitForEventOptions): Promise<ReceivedEvent<Data> | null>
   /**
-   * Parks the run until somebody sends it a signal or an update of that name. One that came earlier, and that no other wait was given,
-   * counts. Resolves with null when the wait timed out.
+   * Parks the run until somebody sends it a signal or an update of that name. An earlier one that no other wait was given counts
+   * too. Resolves with null when the wait timed out.
    */
   waitForSignal<Data = unknown>(name: string, options: WaitForSignalOptions): Promise<ReceivedSignal<Data> | null>
   /**
    * Waits until a run of the namespace has ended, and resolves with its status and its result or error. If the run continued as
-   * another, waits for the last run of the chain. Resolves with null at the timeout. Rejects with a {@link StepFailedError} when there is no such run.
+   * another run, waits for the last run of the chain. Resolves with null at the timeout. Rejects with a {@link StepFailedError}
+   * if there is no such run.
    */
   waitForRun<Result = unknown>(name: string, options: WaitForRunOptions): Promise<AwaitedRun<Result> | null>
   /**
-   * Starts a child run and parks until it ends. Resolves with the child's result, or rejects with a
-   * {@link StepFailedError} that has its error. The child validates its input.
+   * Starts a child run and parks until it ends. Resolves with the child's result, or rejects with a {@link StepFailedError} that
+   * carries the child's error. The child validates its input.
    */
   runWorkflow<Sent, Output>(
     name: string,
@@ -149,9 +152,9 @@ export interface StepTools {
     options: { workflow: string; data?: unknown } & RunWorkflowOptions,
   ): Promise<Output>
   /**
-   * Starts a run and goes on at once: exactly one run for the step, however often the step is tried. The run outlives its starter.
-   * Resolves with its id; `existing` says that a live run with the `key` was found instead. Rejects with a {@link StepFailedError}
-   * when nothing is started: its `code` is `already_running` when a live run refuses the start.
+   * Starts a run and continues at once: exactly one run for the step, however often the step is tried. The run outlives its
+   * starter. Resolves with its id; `existing` means that a live run with the `key` was found instead. Rejects with a {@link
+   * StepFailedError} if nothing is started: its `code` is `already_running` if a live run refuses the start.
    */
   startRun<Sent>(
     name: string,
@@ -159,13 +162,13 @@ export interface StepTools {
   ): Promise<StartedRun>
   startRun(name: string, options: { workflow: string; data?: unknown } & StartRunOptions): Promise<StartedRun>
   /**
-   * Cancels a run of the namespace, its open steps and its children. No error when it has ended. Of a run that continued as another,
-   * cancels the newest. Rejects with a {@link StepFailedError} when there is no such run.
+   * Cancels a run of the namespace, its open steps and its children. No error if it has ended. If the run continued as another
+   * run, cancels the newest. Rejects with a {@link StepFailedError} if there is no such run.
    */
   cancelRun(name: string, options: { runId: string }): Promise<void>
   /**
-   * Emits an event once, or each of a list of up to 1,000, in the commit of the step. The data of a typed event is validated first, as
-   * its receivers validate it. Resolves with the ids of the events in their order.
+   * Emits an event once, or each event of a list of up to 1,000, in the commit of the step. The data of a typed event is
+   * validated first, just as its receivers validate it. Resolves with the ids of the events in order.
    */
   emit<Event extends EventDefinition>(
     name: string,
@@ -184,23 +187,23 @@ export interface WaitForSignalOptions {
   signal: string
   /** How long to wait; default: for ever. */
   timeout?: Duration
-  /** `'now'`: only what arrives after the wait was stored counts. Default: `'run'`. */
+  /** `'now'`: only signals that arrive after the wait was stored count. Default: `'run'`. */
   since?: 'run' | 'now'
 }
 
 /** Options of `step.runWorkflow`. */
 export interface RunWorkflowOptions {
-  /** The app of the workflow. Default: the run's own if it has the workflow, else the one app that has it. */
+  /** The app of the workflow. Default: the run's own app if it has the workflow, otherwise the only app that has it. */
   app?: string
   /** After this time the child is cancelled, and the step fails with a `ChildTimeoutError` (code `child_timeout`). Default: no limit. */
   timeout?: Duration
-  /** The priority of the child, in place of the one that its workflow gives. */
+  /** The priority of the child, instead of the one that its workflow gives. */
   priority?: number
 }
 
 /** Options of an event that a step emits. */
 export interface EmitEventOptions {
-  /** The event arrives after this time, at most 366 days. */
+  /** The event arrives after this time, at most 366 days later. */
   delay?: Duration
   /** The same, as a time: a Date, epoch milliseconds, or an ISO 8601 string. */
   at?: Date | number | string
@@ -214,17 +217,17 @@ export interface EmitEventOptions {
 
 /** The events that a step emitted. */
 export interface EmittedEvents {
-  /** In the order of the events. Of a repeat of a `dedupeId` the id of the first event, or null if that is not known any more. */
+  /** In the order of the events. For a repeat of a `dedupeId`: the id of the first event, or null if that is no longer known. */
   ids: (string | null)[]
 }
 
 /** Options of `step.startRun`. */
 export interface StartRunOptions {
-  /** The app of the workflow. Default: the run's own if it has the workflow, else the one app that has it. */
+  /** The app of the workflow. Default: the run's own app if it has the workflow, otherwise the only app that has it. */
   app?: string
   /** A workflow has at most one live run with a key. The key is free again after the run ends of its run. */
   key?: string
-  /** Decides about a start while a run with the `key` is live. Default: `use`. */
+  /** What happens if a run with the `key` is live. Default: `use`. */
   ifRunning?: IfRunning
   /** The run goes to a runner after this time. */
   delay?: Duration
@@ -237,7 +240,7 @@ export interface StartRunOptions {
 /** The run that a step started. */
 export interface StartedRun {
   runId: string
-  /** The run was there already, with the `key` of the start. */
+  /** The run already existed, with the `key` of the start. */
   existing: boolean
 }
 
@@ -249,12 +252,15 @@ export interface WaitForRunOptions {
   timeout?: Duration
 }
 
-/** The end of a run that a step waited for: the `status` decides whether there is a result or an error. `runId` is the last run of a chain. */
+/**
+ * The end of a run that a step waited for. The `status` decides whether there is a result or an error. `runId` is the last run of
+ * a chain.
+ */
 export type AwaitedRun<Result = unknown> =
   | {
       readonly runId: string
       readonly status: 'succeeded'
-      /** Undefined where the handler returned nothing. */
+      /** Undefined if the handler returned nothing. */
       readonly result: Result
       readonly error?: undefined
     }
@@ -276,12 +282,12 @@ export interface WorkflowArgs<Input = unknown, Event extends WorkflowEvent = Wor
   readonly ctx: RunContext
 }
 
-/** The argument of an on-failure handler. Its event is the one of the failed run. */
+/** The argument of an on-failure handler. Its event is the event of the failed run. */
 export interface FailureArgs<Input = unknown> extends WorkflowArgs<Input> {
   readonly error: RunFailure
 }
 
-/** The argument of the handler of cancelled runs. Its event is the one of the cancelled run. */
+/** The argument of the handler of cancelled runs. Its event is the event of the cancelled run. */
 export interface CancelArgs<Input = unknown> extends WorkflowArgs<Input> {
   /**
    * The results of the steps of the cancelled run that succeeded, by name (`name:n` from the second use of a name on), in the order in
@@ -295,10 +301,10 @@ export interface Workflow<Input = unknown, Output = unknown, Sent = Input> exten
   readonly name: string
   /** The workflow's entry in a registration. */
   readonly registration: WorkflowRegistration
-  /** The runner's log says this once, when it has registered. */
+  /** The runner's log shows this once, after the runner has registered. */
   readonly warning?: string
   readonly middleware?: readonly Middleware[]
-  // These are methods, whose parameters are bivariant, so that workflows of every input fit into one list.
+  // These are methods, whose parameters are bivariant, so that workflows with any input fit into one list.
   handler(args: WorkflowArgs<Input>): Output | Promise<Output>
   onFailure?(args: FailureArgs<Input>): unknown
   onCancel?(args: CancelArgs<Input>): unknown
@@ -307,8 +313,8 @@ export interface Workflow<Input = unknown, Output = unknown, Sent = Input> exten
 }
 
 /**
- * A workflow of any input and result. It declares only what serving needs, so that a workflow defined by the CommonJS
- * build of the SDK can be served by the ES modules, and the other way round.
+ * A workflow with any input and result. It declares only the members that serving needs, so that a workflow defined by the
+ * CommonJS build of the SDK can be served by the ES modules, and the other way round.
  */
 export interface AnyWorkflow {
   readonly name: string
@@ -328,7 +334,7 @@ export type DataOf<W> = W extends Workflow<never, unknown, infer Sent> ? Sent : 
 /** The result of a workflow, as its handler returns it. */
 export type OutputOf<W> = W extends Workflow<never, infer Output, never> ? Output : never
 
-/** A handler. Annotate its argument as `WorkflowArgs<Input>`, and the input and the result type are both inferred. */
+/** A handler. Annotate its argument as `WorkflowArgs<Input>` to let TypeScript infer both the input and the result type. */
 export type WorkflowHandler<Input, Output, Event extends WorkflowEvent = WorkflowEvent<Input>> = (
   args: WorkflowArgs<Input, Event>,
 ) => Output | Promise<Output>

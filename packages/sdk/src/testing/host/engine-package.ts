@@ -1,5 +1,5 @@
-// Loads the engine, which the testing kit requires. It is an ES module, so it is imported dynamically: this works from the
-// CommonJS build of the kit, too. Called by test-engine.ts.
+// Loads the engine. The testing kit requires it. The engine is an ES module, so it is imported dynamically: this works from the
+// CommonJS build of the kit too. Called by test-engine.ts.
 
 import { oldNodeProblem } from '@perdure/protocol'
 import { TestingError } from './errors.ts'

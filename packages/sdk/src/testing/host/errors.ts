@@ -9,7 +9,7 @@ import type { Run } from '@perdure/protocol'
 export class RunFailedError extends Error {
   readonly runId: string
   readonly status: 'failed' | 'cancelled'
-  /** The code of the thrown error, else the engine's, such as `step_failed`; undefined when the run was cancelled. */
+  /** The code of the thrown error, otherwise the engine's, such as `step_failed`; undefined if the run was cancelled. */
   declare readonly code: string | number | undefined
   /** The step whose failure failed the run, if it was a step. */
   declare readonly stepName: string | undefined
@@ -25,7 +25,7 @@ export class RunFailedError extends Error {
   }
 }
 
-/** The test expected something that did not happen, or called something that is not possible in the current state. */
+/** The test expected something that did not happen, or made a call that is not possible in the current state. */
 export class TestingError extends Error {
   override readonly name = 'TestingError'
 }

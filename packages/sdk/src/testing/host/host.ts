@@ -75,13 +75,13 @@ export class Host {
     })
   }
 
-  /** The client, while an engine runs. Throws when none does. */
+  /** The client, while an engine runs. Throws if none does. */
   get api(): Client {
     this.#running()
     return this.client
   }
 
-  /** Waits until the engine is idle. Does not wait in code of a workflow, since the engine waits for that code. */
+  /** Waits until the engine is idle. Does not wait in workflow code, because the engine waits for that code. */
   async settled(): Promise<void> {
     if (!isInsideWorkflow()) await this.quiescence.reached()
   }
@@ -93,8 +93,8 @@ export class Host {
   }
 
   /**
-   * Sends a command and waits until the engine is idle. No two commands have the same millisecond. The order of events
-   * would be ambiguous otherwise, because a wait also takes an event of the millisecond in which its run was created.
+   * Sends a command and waits until the engine is idle. No two commands have the same millisecond. Otherwise the order of events
+   * would be ambiguous, because a wait also takes an event of the millisecond in which its run was created.
    */
   async command<T>(call: (api: Client) => Promise<T>): Promise<T> {
     const now = this.clock.now()
@@ -174,7 +174,7 @@ export class Host {
     this.#current = undefined
   }
 
-  /** Stops the engine gracefully and closes the store. An engine that is not idle is ended like by a crash. */
+  /** Stops the engine gracefully and closes the store. An engine that is not idle ends as in a crash. */
   async stop(): Promise<void> {
     const current = this.#current
     const store = this.#store
@@ -184,7 +184,7 @@ export class Host {
     await store?.close()
   }
 
-  /** Moves the clock to `time`, in steps from one due time to the next. Stops before when `enough` returns true. */
+  /** Moves the clock to `time`, in steps from one due time to the next. Stops earlier if `enough` returns true. */
   async advanceTo(time: number, enough: () => Promise<boolean> = async () => false): Promise<void> {
     await this.quiescence.reached()
     for (;;) {
@@ -203,7 +203,7 @@ export class Host {
     const store = this.#store
     if (!store || !this.#current) return undefined
     const now = this.clock.now()
-    // Deliveries that are due already wait for room at their destination and not for a time.
+    // Deliveries that are already due wait for room at their destination, not for a time.
     const due = await Promise.all([
       store.nextAvailableAt('runs'),
       store.nextAvailableAt('timers'),
@@ -224,7 +224,7 @@ export class Host {
     return this.quiescence.during(Promise.race([engine.app.inject(request), lifetime.ended]))
   }
 
-  /** A handler of an engine that has crashed asks in vain. */
+  /** Asks for another pass. Nobody answers the handler of an engine that has crashed. */
   #askForPass({ ctx, settled }: Parameters<AskForPass>[0]): Promise<boolean> {
     const url = `/invokes/${ctx.checkpointToken}/checkpoints`
     const headers = { 'content-type': 'application/json' }

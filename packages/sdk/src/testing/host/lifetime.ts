@@ -36,8 +36,8 @@ export function clockOf(lifetime: EngineLifetime, clock: Clock): Clock {
 }
 
 /**
- * Returns the shared store for one engine, or a part of it. Its methods work only during the engine's lifetime. `close`
- * does nothing, since another engine may use the store later.
+ * Returns the shared store for one engine, or a part of it. Its methods work only during the engine's lifetime. `close` does
+ * nothing, because another engine may use the store later.
  */
 export function guarded<T extends object>(target: T, lifetime: EngineLifetime): T {
   return new Proxy(target, {
@@ -54,7 +54,7 @@ function call(target: object, method: CallableFunction, lifetime: EngineLifetime
   return (...args: unknown[]) => {
     if (!lifetime.alive) return never()
     const result: unknown = Reflect.apply(method, target, args)
-    // A call whose lifetime has ended when it settles never settles for its engine.
+    // If the lifetime has ended when a call settles, the call never settles for its engine.
     if (result instanceof Promise) return result.finally(() => (lifetime.alive ? undefined : never()))
     return isObject(result) ? guarded(result, lifetime) : result
   }

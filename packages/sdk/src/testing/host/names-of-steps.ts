@@ -1,4 +1,4 @@
-// Finds misspelt names in a test: steps that it mocks, holds or asks for and that no workflow has. Used by the step watch.
+// Finds misspelt names in a test: steps that it mocks, holds or asks for, but that no workflow has. Used by the step watch.
 
 import { hintFor, nearestName } from '@perdure/protocol'
 import type { Workflow } from '../../workflow/workflow.ts'
@@ -6,7 +6,7 @@ import { TestingError } from './errors.ts'
 
 /** A name of a step that the test gave. */
 interface Given {
-  /** The call of the test, such as `mock("charge")`. */
+  /** The call in the test, such as `mock("charge")`. */
   call: string
   name: string
   workflow: string | undefined
@@ -18,7 +18,7 @@ export class NamesOfSteps {
   readonly #given = new Map<string, Given>()
   /** The names of steps that handlers called, by workflow. */
   readonly #called = new Map<string, Set<string>>()
-  /** The text of each workflow's handlers: a step that no run has reached is found there. */
+  /** The source text of each workflow's handlers, where a step that no run has reached can be found. */
   readonly #texts = new Map<string, string>()
 
   /** Adds a workflow that the engine under test runs. */
@@ -51,7 +51,7 @@ export class NamesOfSteps {
     )
   }
 
-  /** A sentence for each name that no workflow called. */
+  /** Returns a sentence for each name that no workflow called. */
   problems(): string[] {
     return [...this.#given.values()].flatMap(given => this.#problemOf(given) ?? [])
   }

@@ -8,9 +8,9 @@ export interface PassUnderWay {
   readonly workflow: string
   /** Real time at which the pass began. */
   readonly since: number
-  /** How many of its step callbacks are running. */
+  /** The number of its running step callbacks. */
   running: number
-  /** How many of its step callbacks the test holds back. */
+  /** The number of its step callbacks that the test holds back. */
   held: number
   /** Cancels the pass without an answer. */
   abandon(): void
@@ -18,10 +18,10 @@ export interface PassUnderWay {
 
 const passStorage = new AsyncLocalStorage<PassUnderWay>()
 
-/** Returns the pass that the caller belongs to; undefined when the caller is not code of a workflow. */
+/** Returns the pass that the caller belongs to; undefined if the caller is not workflow code. */
 export const currentPass = (): PassUnderWay | undefined => passStorage.getStore()
 
-/** Whether the caller is code of a workflow. Such code must not wait for the engine, which waits for it. */
+/** Whether the caller is workflow code. Such code must not wait for the engine, because the engine waits for it. */
 export const isInsideWorkflow = (): boolean => passStorage.getStore() !== undefined
 
 /** Calls `fn` as code of a pass. */

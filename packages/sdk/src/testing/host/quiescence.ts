@@ -1,18 +1,18 @@
-// Detects quiescence: nothing more can happen at the current virtual time, since no request and no pass is in flight and
-// the engine is idle. The kit waits for it before each read and before it moves the clock.
+// Detects quiescence: nothing more can happen at the current virtual time, because no request and no pass is in flight and the
+// engine is idle. The kit waits for quiescence before each read and before it moves the clock.
 
 import { TestingError } from './errors.ts'
 import { afterReal, nextTurn, realNow } from './real-time.ts'
 
-/** Idle turns of the event loop in a row that prove quiescence: work that one turn starts is visible in the next. */
+/** Number of idle turns of the event loop in a row that proves quiescence: work that one turn starts is visible in the next. */
 const QUIET_TURNS = 2
 
 interface QuiescenceOptions {
   /** Milliseconds of real time without any progress after which `reached()` rejects. */
   patienceMs: number
-  /** How many passes the test holds back. They count as idle. */
+  /** The number of passes that the test holds back. They count as idle. */
   held(): number
-  /** Whether the engine does nothing except for held passes. */
+  /** Whether the engine does nothing except held passes. */
   isIdle(): boolean
   /** Describes the current work, for the error message. */
   underWay(): string[]
@@ -54,7 +54,7 @@ export class Quiescence {
     for (const resolve of [...this.#waiting]) resolve()
   }
 
-  /** Resolves at quiescence. Rejects with a TestingError that lists the work in flight when nothing progresses. */
+  /** Resolves at quiescence. Rejects with a TestingError that lists the work in flight if nothing progresses. */
   async reached(): Promise<void> {
     let busySince: number | undefined
     for (let quietTurns = 0; quietTurns < QUIET_TURNS; ) {

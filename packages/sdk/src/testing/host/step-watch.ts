@@ -23,9 +23,9 @@ import { realNow } from './real-time.ts'
 export interface MockCall {
   readonly runId: string
   readonly workflow: string
-  /** The name passed to `step.run`; of an item of `step.map` its own, such as `quote:3`. */
+  /** The name passed to `step.run`. An item of `step.map` has its own name, such as `quote:3`. */
   readonly stepName: string
-  /** Number of this execution of the step in this run, from 1. Retries and executions after a crash count, too. */
+  /** Number of this execution of the step in this run, from 1. Retries and executions after a crash count too. */
   readonly execution: number
   /** The argument that the callback would have received. */
   readonly context: StepContext
@@ -56,7 +56,7 @@ export interface StepMock {
 
 /** Callbacks of a step that the test holds back. */
 export interface StepHold {
-  /** Resolves when the first held callback would have run. */
+  /** Resolves when the first held callback would otherwise have run. */
   readonly reached: Promise<void>
   /** Runs the held callbacks, and holds back no further ones. */
   release(): void
@@ -80,7 +80,7 @@ interface Hold extends Pattern {
 interface Execution {
   runId: string
   workflow: string
-  /** The name in the code. The items of a `step.map` share it. */
+  /** The name in the code. All items of a `step.map` share it. */
   stepName: string
   /** The step's name, with `:n` from the second use of a name on. */
   position: string
@@ -90,7 +90,7 @@ interface Execution {
 }
 
 type ItemCallback = (item: unknown, index: number, context: StepContext) => unknown
-/** Fits the signature of `step.map` that has the simpler result. */
+/** Matches the signature of `step.map` that has the simpler result. */
 type MapOptions = StepMapOptions & { settle?: false }
 
 export class StepWatch {
@@ -145,7 +145,7 @@ export class StepWatch {
     return { reached: reached.promise, release }
   }
 
-  /** How often the callbacks of a step ran in a run. A name counts all of its uses, `name:n` only that use. */
+  /** Returns how often the callbacks of a step ran in a run. A name counts all of its uses, `name:n` only that use. */
   count(runId: string, step: string): number {
     this.names.asked('executions', step)
     return this.#executions.filter(one => one.runId === runId && (one.stepName === step || one.position === step))
@@ -193,12 +193,12 @@ export class StepWatch {
       }
       return args.step.map(name, items, watched, options)
     }
-    // Inherits what `step` inherits, too.
+    // Inherits everything that `step` inherits.
     const step: StepTools = Object.assign(Object.create(args.step), { run, map })
     return { ...args, step }
   }
 
-  /** A rollback is executed by another run than the step that it undoes. */
+  /** A different run executes a rollback, not the run of the step that it undoes. */
   #watchedRollback(workflow: string, undone: string, rollback: Rollback): { rollback: Rollback } {
     const name = rollbackNameOf(undone)
     this.names.called(name, workflow)

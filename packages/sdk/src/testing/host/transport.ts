@@ -19,16 +19,16 @@ import type { Quiescence } from './quiescence.ts'
 import { afterReal, realNow } from './real-time.ts'
 
 /**
- * The kit cannot know whether a handler waits for steps alone, and takes an engine for idle that has answered passes. A pass stays
- * open for this long, in real time, at each place of a workflow's code where none has been.
+ * The kit cannot know whether a handler waits only for steps, and considers an engine idle once it has answered its passes. A
+ * pass therefore stays open for this long, in real time, at each place of a workflow's code where no pass has been.
  */
 const FIRST_DELAY_MS = 20
 
-/** How long callbacks of a run that has ended may go on, in real time: the virtual time stands still until they have ended. */
+/** How long callbacks of an ended run may continue, in real time: the virtual time stands still until they have ended. */
 const LATE_MS = 500
 
 interface InProcessOptions {
-  /** By the URL with which they are registered. */
+  /** By the URL of their registration. */
   handlers: ReadonlyMap<string, Handler>
   quiescence: Quiescence
   lifetime: EngineLifetime
@@ -39,14 +39,14 @@ interface InProcessOptions {
   ask: AskForPass
   /** Where the chunks of output streams go. */
   streams: OutletOf
-  /** The virtual time, which `ctx.now()` gives. */
+  /** The virtual time, which `ctx.now()` returns. */
   now: () => number
 }
 
 export class InProcessTransport implements Transport {
   readonly #options: InProcessOptions
   readonly #passes = new Set<PassUnderWay>()
-  /** A crash is one of the runner, too. */
+  /** A crash of the engine is a crash of the runner too. */
   readonly #memory = newMemory(new LatePlaces({ firstDelayMs: FIRST_DELAY_MS }))
 
   constructor(options: InProcessOptions) {

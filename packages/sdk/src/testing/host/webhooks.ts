@@ -16,14 +16,14 @@ export interface SentWebhook {
   readonly headers: Readonly<Record<string, string>>
   /** The parsed body. */
   readonly body: unknown
-  /** The delivery of which this POST is an attempt. */
+  /** The delivery that this POST is an attempt of. */
   readonly deliveryId: string | undefined
   /** Virtual time of the POST. */
   readonly at: Date
   readonly answer: WebhookAnswer
 }
 
-/** Answers to the POSTs to one URL: one for all, or several in order, of which the last repeats. */
+/** Answers to the POSTs to one URL: one for all, or several in order. The last one repeats. */
 export type WebhookAnswers = WebhookAnswer | readonly WebhookAnswer[]
 
 export class WebhookRecorder implements Sender {
