@@ -1,6 +1,6 @@
-// Builds the packages: their types and modules first, then in pairs what processes and browsers load. A part whose sources are the
-// same as at its last build is left as it is, and a build of nothing prints nothing. `npm run build`; `npm run build -- --all` builds
-// every part.
+// Builds the packages: first their types and modules, then in pairs the bundles that processes and browsers load. A part is
+// skipped if its sources are the same as at its last build, and a build with nothing to do prints nothing. `npm run build`; `npm
+// run build -- --all` builds every part.
 
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -10,9 +10,9 @@ import { join, resolve } from 'node:path'
 interface Part {
   name: string
   command: readonly string[]
-  /** The packages that it is made of. */
+  /** The packages that go into it. */
   of: readonly string[]
-  /** Other folders that it contains. */
+  /** Other folders that go into it. */
   contains?: readonly string[]
   /** A file that it writes. */
   output: string
@@ -23,7 +23,7 @@ const root = resolve(import.meta.dirname, '..')
 const stamps = join(root, 'node_modules/.cache/perdure-build')
 const tsdown = (name: string) => ['node_modules/.bin/tsdown', '--config', `packages/${name}/tsdown.config.ts`]
 
-// The longest first.
+// The slowest first.
 const PARTS: readonly Part[] = [
   {
     name: 'console',
@@ -54,12 +54,12 @@ const PARTS: readonly Part[] = [
   },
 ]
 
-/** Every part depends on these too. */
+/** Every part also depends on these. */
 const COMMON = ['package-lock.json', 'scripts/library', 'scripts/build.ts']
 const WRITTEN = new Set(['node_modules', 'dist', 'build'])
 const isSource = (name: string) => !WRITTEN.has(name) && !/\.(test|testkit)\.tsx?$/.test(name)
 
-/** Changes with each change of a source. */
+/** Returns a digest that changes with each change of a source. */
 function digestOf({ of, contains = [] }: Part): string {
   const digest = createHash('sha256')
   const visit = (path: string): void => {
@@ -88,7 +88,7 @@ function report(name: string, beganMs: number): void {
   console.log(`  ${name}: ${((performance.now() - beganMs) / 1000).toFixed(1)} s`)
 }
 
-/** Rejects with what the command printed if it fails. */
+/** Runs a command. Rejects with its output if it fails. */
 function run([command = '', ...args]: readonly string[]): Promise<void> {
   const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
   let printed = ''

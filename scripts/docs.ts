@@ -1,5 +1,5 @@
-// `npm run docs`: writes the generated pages under `docs`, then builds the site into `build/docs`. `npm run docs -- pages` writes
-// the pages only.
+// `npm run docs`: writes the generated pages under `docs`, then builds the site into `build/docs`. `npm run docs -- pages` only
+// writes the pages.
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { httpApiPages } from './http-api-pages.ts'

@@ -1,6 +1,6 @@
-// `npm run first-hour`: types what a new user types, in an empty folder, with the packages as they would be published, and prints
-// how long each command takes. The installation is timed apart, because it depends on the network. It fails when the first run
-// takes longer than two minutes.
+// `npm run first-hour`: types the commands of a new user, in an empty folder, with the packages as they would be published, and
+// prints how long each command takes. The installation is timed separately, because it depends on the network. Fails if the first
+// run takes longer than two minutes.
 
 import { closeOpened } from '../test/kit/cleanup.ts'
 import { Project } from '../test/kit/packages/project.ts'
@@ -14,7 +14,7 @@ const seconds = (fromMs: number) => `${((performance.now() - fromMs) / 1000).toF
 const print = (text: string) => void process.stdout.write(`${text}\n`)
 const indented = (text: string) => text.trimEnd().replace(/^/gm, '  ')
 
-/** Types a command, and prints its output and how long it took. Answers the output; throws when the command fails. */
+/** Types a command, and prints its output and how long it took. Returns the output; throws if the command fails. */
 async function type(project: Project, command: string, folder = FOLDER): Promise<string> {
   const startedAt = performance.now()
   const typed = project.type(folder, command)

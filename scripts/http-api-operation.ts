@@ -14,7 +14,7 @@ import { table, typeText } from './schema-text.ts'
 
 export const headingOf = ({ method, path }: Operation) => `${method} ${path}`
 
-/** The section of an operation on the page of its group. */
+/** Returns the section of an operation for the page of its group. */
 export function operationText(operation: Operation): string {
   const { summary, description, query, body, reply, otherwise, examples } = operation
   return [
@@ -75,7 +75,7 @@ function replyText({ status, description, schema, contentType, stream, pages }: 
   return `**${status}** ${description}${what}${pages ? ', with `X-Next-Cursor` when there are more' : ''}`
 }
 
-/** The operation's own codes first, in bold; then the codes that follow from its method and access. */
+/** Lists the operation's own codes first, in bold; then the codes that follow from its method and access. */
 function errorLine(operation: Operation): string[] {
   const { errors: own = [] } = operation
   const codes = errorsOf(operation).sort((a, b) => API_ERROR_STATUS[a] - API_ERROR_STATUS[b])
@@ -109,7 +109,7 @@ function curl(operation: Operation, { path = {}, query = {}, headers = {}, body 
   return lines.join(' \\\n  ')
 }
 
-/** A message of a stream as it is on the wire. */
+/** Returns a message of a stream in its form on the wire. */
 function message(frame: unknown): string {
   const { kind, seq } = frame as { kind: string; seq?: number }
   return `${seq === undefined ? '' : `id: ${seq}\n`}event: ${kind}\ndata: ${JSON.stringify(frame)}`

@@ -53,7 +53,7 @@ const groups: readonly Group[] = Object.entries(TAGS).map(([tag, { title, descri
   members: operationList.filter(({ group }) => group === tag),
 }))
 
-/** The pages by the names of their files in `docs/http-api`. */
+/** Returns the pages by the names of their files in `docs/http-api`. */
 export function httpApiPages(): Map<string, string> {
   const schemas = schemasByFile()
   const files = new Map<string, string>()
@@ -93,7 +93,10 @@ function pageOf({ title, description, members }: Group, schemas: readonly string
   ]
 }
 
-/** The schemas that operations link to, by the file that has them: the page of the one group that uses it, or the shared one. */
+/**
+ * Returns the schemas that operations link to, by the file that contains them: the page of the only group that uses it, or the
+ * shared one.
+ */
 function schemasByFile(): Map<string, string[]> {
   const users = new Map<string, string[]>()
   for (const { file, members } of groups) {
@@ -116,7 +119,7 @@ function texts(schemas: Map<string, string[]>, file: string, level: string): str
   return own.map(([name, schema]) => `${level} ${name}\n\n${fieldsTable(schema)}`)
 }
 
-/** Lets each link name the page that has its heading. The other pages of `docs` are one folder up. */
+/** Makes each link name the page that has its heading. The other pages of `docs` are one folder up. */
 function relinked(text: string, file: string, files: Map<string, string>): string {
   const linkOf = (anchor: string) => {
     const target = files.get(anchor)

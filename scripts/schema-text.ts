@@ -25,7 +25,7 @@ interface Node {
   maximum?: number
 }
 
-/** The type of a value in a few words; a named schema is a link to its chapter. */
+/** Returns the type of a value in a few words; a named schema is a link to its chapter. */
 export function typeText(schema: Schema): string {
   const name = schemaName(schema as JsonSchema)
   if (name !== undefined) return `[${name}](#${name.toLowerCase()})`
@@ -57,7 +57,7 @@ function range(from: number | undefined, to: number | undefined, unit = ''): str
   return from === undefined || from === 0 ? '' : `, from ${from}${of}`
 }
 
-/** The content of a named schema: a table of its fields, or its alternatives. */
+/** Returns the content of a named schema: a table of its fields, or its alternatives. */
 export function fieldsTable(schema: Schema): string {
   const node = schema as Node
   if (node.anyOf) return node.anyOf.map(branchText).join('\n\n')
@@ -72,12 +72,12 @@ export function fieldsTable(schema: Schema): string {
       )
 }
 
-/** One branch of a union: a link to a named schema, or the fields of an unnamed one. */
+/** Returns one branch of a union: a link to a named schema, or the fields of an unnamed one. */
 function branchText(branch: Node): string {
   return schemaName(branch as JsonSchema) === undefined ? fieldsTable(branch) : typeText(branch)
 }
 
-/** One row per field; the fields of an unnamed object follow the object's row. */
+/** Returns one row per field; the fields of an unnamed object follow the object's row. */
 function fields({ properties = {}, required = [] }: Node, prefix: string): string[][] {
   return Object.entries(properties).flatMap(([name, node]) => {
     const path = `${prefix}${name}${required.includes(name) ? '' : '?'}`
@@ -87,7 +87,7 @@ function fields({ properties = {}, required = [] }: Node, prefix: string): strin
   })
 }
 
-/** The names of the schemas that these schemas refer to, directly or indirectly. */
+/** Returns the names of the schemas that these schemas refer to, directly or indirectly. */
 export function linked(schemas: readonly Schema[]): Set<string> {
   const seen = new Set<string>()
   const visit = (value: unknown): void => {
@@ -103,7 +103,7 @@ export function linked(schemas: readonly Schema[]): Set<string> {
   return seen
 }
 
-/** A Markdown table with aligned columns. */
+/** Returns a Markdown table with aligned columns. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [head, ...rows].map(cells => cells.map(cell => cell.replaceAll('|', '\\|')))
   const widths = head.map((_, i) => Math.max(...lines.map(cells => cells[i]?.length ?? 0)))

@@ -70,7 +70,10 @@ export async function writeSdkPages(): Promise<string[]> {
   return undocumented(project)
 }
 
-/** TypeDoc counts headings that it leaves out of the page: a link to `#name-1` means the only heading `name`. */
+/**
+ * Fixes links to headings: TypeDoc counts headings that it leaves out of the page, so a link to `#name-1` means the only heading
+ * `name`.
+ */
 function mendAnchors(file: string): void {
   const page = readFileSync(file, 'utf8')
   const headings = page.toLowerCase().match(/^#+ .+$/gm) ?? []
@@ -80,12 +83,12 @@ function mendAnchors(file: string): void {
   if (mended !== page) writeFileSync(file, mended)
 }
 
-/** TypeDoc's name for the module of a file under `src`. */
+/** Returns TypeDoc's name for the module of a file under `src`. */
 function moduleOf(source: string): string {
   return source.replace(/^src\//, '').replace(/(\/index)?\.ts$/, '')
 }
 
-/** Renames modules, and thereby their pages, from their files to the subpaths by which they are imported. */
+/** Renames modules, and with them their pages, from their files to the subpaths that users import. */
 function nameEntries(project: ProjectReflection, names: Map<string, string>): void {
   for (const module of project.children ?? []) {
     const name = names.get(module.name)

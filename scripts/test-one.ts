@@ -1,4 +1,4 @@
-// Runs the tests of one file, or those of them with a name: `npm run test:one FILE [NAME]`. What the file needs is built first.
+// Runs the tests of one file, or only those with a name: `npm run test:one FILE [NAME]`. Builds what the file needs first.
 
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'

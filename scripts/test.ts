@@ -1,5 +1,5 @@
-// A part of the tests (test/part.ts), after the build, and beside it the checks of the part: most tests wait for a disk, a socket or
-// a process, so the checks run while they wait. `npm test`, `test:rest` and `test:night` call it.
+// Runs a part of the tests (test/part.ts) after the build, and the part's checks at the same time: most tests wait for a disk, a
+// socket or a process, so the checks run while they wait. `npm test`, `test:rest` and `test:night` call it.
 
 import { spawn } from 'node:child_process'
 import { appendFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ const CHECKS = {
 } as const
 type Part = keyof typeof CHECKS
 
-/** The file that gets a line for each failure, of a test or of a check. */
+/** The file that gets a line for each failed test or check. */
 const failures = process.env.PERDURE_FAILURES
 
 interface Ended {
@@ -19,7 +19,7 @@ interface Ended {
   printed: string
 }
 
-/** Prints as it goes, or gives what it printed. */
+/** Runs a command. Prints its output as it arrives, or returns it. */
 function run(command: string, { quiet = false, env = {} } = {}): Promise<Ended> {
   const child = spawn(command, {
     shell: true,
@@ -38,7 +38,7 @@ function run(command: string, { quiet = false, env = {} } = {}): Promise<Ended> 
   })
 }
 
-/** Their output is printed when all have ended, so that it does not come between the lines of the tests. */
+/** Runs the checks. Prints their output when all have ended, so that it does not mix with the lines of the tests. */
 async function check(part: Part): Promise<Ended> {
   let all: Ended = { code: 0, printed: '' }
   for (const name of CHECKS[part]) {

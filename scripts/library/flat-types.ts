@@ -31,7 +31,9 @@ export function flatTypes(files: readonly string[]): string {
   return `${[text, ...namedTypes(program, text, names)].join('\n')}\n`
 }
 
-/** Declarations that a written type refers to by name, as one that contains itself must, and that are not among the exports. */
+/**
+ * Returns declarations that a written type refers to by name and that are not exported. A type that contains itself needs one.
+ */
 function namedTypes(program: ts.Program, text: string, exported: ReadonlySet<string>): string[] {
   const own = program.getSourceFiles().filter(({ fileName }) => !fileName.includes('/node_modules/'))
   const declared = own.flatMap(({ statements }) => statements.flatMap(nameAndText))
@@ -40,7 +42,7 @@ function namedTypes(program: ts.Program, text: string, exported: ReadonlySet<str
     for (const [name, declaration] of declared) {
       if (named.has(declaration) || exported.has(name) || !isNamed(name).test(text)) continue
       named.add(declaration)
-      // A declaration as it stands may refer to others.
+      // A declaration that is copied unchanged may refer to others.
       add(declaration, name => new RegExp(`\\b${name}\\b`))
     }
   }

@@ -10,18 +10,18 @@ import { flatTypes } from './flat-types.ts'
 export interface Library {
   /** Folder of the package. */
   home: string
-  /** `neutral`: the code needs nothing of Node's. */
+  /** `neutral`: the code needs no Node API. */
   platform: 'node' | 'neutral'
   /**
    * Declarations that are written out in full, by the name that other declarations import them by: their types derive from
    * schemas, and the published types must not require the schema library.
    */
   flat: Readonly<Record<string, readonly string[]>>
-  /** Source of what browsers get in place of the main entry. */
+  /** Source of the bundle that browsers get instead of the main entry. */
   browser?: string
 }
 
-/** The configurations that build a library. */
+/** Returns the configurations that build a library. */
 export function library({ home, platform, flat, browser }: Library): UserConfig[] {
   const { exports } = JSON.parse(readFileSync(resolve(home, 'package.json'), 'utf8')) as {
     exports: Record<string, { 'perdure-source'?: string }>
@@ -35,8 +35,7 @@ export function library({ home, platform, flat, browser }: Library): UserConfig[
   const shared: UserConfig = {
     cwd: home,
     outDir: 'dist',
-    // Files are replaced and not removed first, so that processes that start during a build find them. Publishing
-    // uses `--clean`.
+    // Files are replaced, not removed first, so that processes that start during a build find them. Publishing uses `--clean`.
     clean: false,
     platform,
     target: 'node20.19',
@@ -71,12 +70,12 @@ export function library({ home, platform, flat, browser }: Library): UserConfig[
   ]
 }
 
-/** The declarations that `tsc -b` has written for a source. */
+/** Returns the declarations that `tsc -b` has written for a source. */
 function declared(source: string): string {
   return source.replace('./src/', './build/').replace(/\.ts$/, '.d.ts')
 }
 
-/** One file, which shares nothing with the other entries: those import what browsers lack. */
+/** One file that shares nothing with the other entries: those import modules that browsers lack. */
 function browserBundle(shared: UserConfig, source: string): UserConfig {
   return {
     ...shared,
@@ -113,7 +112,7 @@ function declarations(home: string, flat: Library['flat']) {
   }
 }
 
-/** Writes the types of the CommonJS files: the same text with imports of CommonJS files. The package `ai` has ES modules alone. */
+/** Writes the types of the CommonJS files: the same text with imports of CommonJS files. The package `ai` has only ES modules. */
 function writeCommonJsTypes(directory: string): void {
   for (const name of readdirSync(directory).filter(name => name.endsWith('.d.ts'))) {
     const text = readFileSync(resolve(directory, name), 'utf8')

@@ -1,5 +1,5 @@
-// The build of a program: its code in a few files, with nearly all it stands on. Used by the tsdown.config.ts of the engine and of
-// the command.
+// The build of a program: its code in a few files, with nearly all its dependencies. Used by the tsdown.config.ts of the engine
+// and of the command.
 
 import type { UserConfig } from 'tsdown'
 import { thirdPartyNotices } from './third-party-notices.ts'
@@ -8,7 +8,7 @@ export interface Program {
   /** Folder of the package. */
   home: string
   entry: Record<string, string>
-  /** Packages that are loaded as they are installed. */
+  /** Packages that are not bundled but loaded from their installation. */
   neverBundle: readonly (string | RegExp)[]
   plugins?: readonly { name: string }[]
 }
@@ -25,13 +25,13 @@ const ascii = {
   },
 }
 
-/** The configuration that bundles a program into `dist/bundle`, with the licences of what is in it. */
+/** Returns the configuration that bundles a program into `dist/bundle`, with the licences of its contents. */
 export function program({ home, entry, neverBundle, plugins = [] }: Program): UserConfig {
   return {
     cwd: home,
     entry,
     outDir: 'dist/bundle',
-    // Files are replaced, not taken away first: processes that start meanwhile find them.
+    // Files are replaced, not removed first, so that processes that start during a build find them.
     clean: false,
     format: 'esm',
     platform: 'node',

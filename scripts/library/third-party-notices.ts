@@ -1,5 +1,4 @@
-// Licences of what a bundle is made of: their texts must go with it. A plugin of the build, which writes them beside the
-// bundle.
+// The licences of the packages in a bundle: their texts must accompany it. A build plugin writes them next to the bundle.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +11,7 @@ interface Package {
   license?: string
 }
 
-/** The part of the bundler's description of its output that is read here. */
+/** The part of the bundler's output description that this file reads. */
 interface Output {
   type: string
   moduleIds?: readonly string[]
@@ -30,16 +29,16 @@ export const thirdPartyNotices = {
   },
 }
 
-/** The notices of the packages that the modules belong to, by name. Throws when one comes without a licence. */
+/** Returns the notices of the packages that the modules belong to, by name. Throws if a package has no licence. */
 export function noticesOf(modules: readonly string[]): string {
   const directories = new Set(modules.flatMap(id => directoryOf(id) ?? []))
   const notices = [...directories].map(noticeOf).sort()
   return `This bundle contains the packages below, each under its licence.\n\n${notices.join('\n')}`
 }
 
-/** The directory of the package a module belongs to; undefined of a module of ours. */
+/** Returns the directory of the package that a module belongs to; undefined for one of our modules. */
 function directoryOf(id: string): string | undefined {
-  // For a package inside another one, this is the inner one. Bundlers put a NUL before modules of their making.
+  // For a package inside another one, this is the inner one. Bundlers put a NUL before modules that they generate.
   return /^\0?(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(id.replaceAll('\\', '/'))?.[1]
 }
 
@@ -55,7 +54,7 @@ function noticeOf(directory: string): string {
   return `${title}\n${'-'.repeat(title.length)}\n\n${text ?? 'The package comes without the text of its licence.'}\n`
 }
 
-/** Some have their licence at the end of their readme. */
+/** Finds the licence at the end of the readme, where some packages have it. */
 function inReadme(directory: string): string | undefined {
   const file = readdirSync(directory).find(name => /^readme/i.test(name))
   if (file === undefined) return undefined

@@ -1,11 +1,11 @@
-// The changelog: a change that users see is a line of its section `Next`, which a release turns into the section of a version.
+// The changelog: every change that users see is a line of its section `Next`. A release turns that into the section of a version.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const NEXT = '## Next\n'
 
-/** The lines of the next version. Throws when the changelog has no section for them. */
+/** Returns the lines of the next version. Throws if the changelog has no section for them. */
 export function nextChanges(root: string): string {
   const changelog = read(root)
   const after = changelog.slice(startOf(changelog) + NEXT.length)
@@ -13,7 +13,7 @@ export function nextChanges(root: string): string {
   return (end < 0 ? after : after.slice(0, end)).trim()
 }
 
-/** Gives the lines of the next version its number and date, under an empty section for the one after it. */
+/** Gives the lines of the next version its number and date, and adds an empty section for the version after it. */
 export function writeChangelog(root: string, version: string, date: string): void {
   const changelog = read(root)
   const at = startOf(changelog) + NEXT.length

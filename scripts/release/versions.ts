@@ -1,11 +1,11 @@
-// The one version of all packages: reads it, and writes a new one everywhere it stands.
+// The common version of all packages: reads it, and writes a new one to every place that has it.
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const VERSION = /^(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z.-]+))?$/
 
-/** Files that name the version in their own way, with the text around it. */
+/** Files that name the version in their own way, with the text around the version. */
 const NAMED = [
   { file: 'packages/engine/src/base/version.ts', before: "ENGINE_VERSION = '" },
   { file: 'packages/sdk/src/runner/registration.ts', before: "SDK_VERSION = '" },
@@ -28,7 +28,7 @@ export interface PackageFolder {
   manifest: Manifest
 }
 
-/** The packages that are published, each after those it depends on. */
+/** Returns the published packages, each after its dependencies. */
 export function packages(root: string): PackageFolder[] {
   const all = readdirSync(join(root, 'packages'))
     .map(name => ({ folder: `packages/${name}`, manifest: read(root, `packages/${name}/package.json`) as Manifest }))
@@ -43,7 +43,7 @@ export function packages(root: string): PackageFolder[] {
   return ordered
 }
 
-/** The version that all packages have. Throws an error that names those that differ. */
+/** Returns the version that all packages have. Throws an error that names the packages that differ. */
 export function currentVersion(root: string): string {
   const all = packages(root)
   const versions = new Set(all.map(({ manifest }) => manifest.version))

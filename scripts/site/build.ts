@@ -28,7 +28,7 @@ function refuseUnlisted(): void {
   if (missing.length > 0) throw new Error(`Pages that docs/README.md does not list: ${missing.join(', ')}`)
 }
 
-/** Prints what VitePress prints only when it fails. */
+/** Runs VitePress, and prints its output only if it fails. */
 async function vitepress(): Promise<void> {
   const child = spawn('node_modules/.bin/vitepress', ['build', 'docs'], {
     cwd: ROOT,

@@ -7,7 +7,7 @@ import { REPOSITORY } from './markdown.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 
-/** The links of the site in `folder` that lead nowhere, each with the page that has it. */
+/** Returns the links of the site in `folder` that lead nowhere, each with the page that contains it. */
 export function deadLinks(folder: string, base = '/'): string[] {
   const names = readdirSync(folder, { recursive: true }) as string[]
   const pages = new Map(names.filter(name => name.endsWith('.html')).map(name => [name, linksOf(folder, name)]))
@@ -26,7 +26,7 @@ export function deadLinks(folder: string, base = '/'): string[] {
     return anchor === undefined || anchor === '' || (pages.get(file)?.ids.has(decodeURIComponent(anchor)) ?? false)
   }
 
-  /** The file that a server answers with for a path. */
+  /** Returns the file that a server would answer with for a path. */
   function fileOf(path: string): string | undefined {
     const tried = [path, `${path}.html`, posix.join(path, 'index.html')].map(name => posix.normalize(name))
     return (

@@ -5,7 +5,7 @@ import { slugOf } from '../../test/tidy/markdown.ts'
 import { forRepositoryPages, PICTURE_STYLE, REPOSITORY } from './markdown.ts'
 import { type Entry, sections } from './pages.ts'
 
-/** The address of a page: the page of a folder is the folder. */
+/** Returns the address of a page: the page of a folder has the folder's address. */
 const addressOf = (path: string) => `/${path.replace(/(^|\/)README\.md$/, '$1').replace(/\.md$/, '')}`
 
 function item({ title, path, children }: Entry) {
@@ -15,8 +15,8 @@ function item({ title, path, children }: Entry) {
 }
 
 /**
- * The weight of a page in the search: records of decisions and references are found after the guides. VitePress writes the function into the
- * site as text, so it uses nothing from outside.
+ * Returns the weight of a page in the search: guides come before decision records and references. VitePress writes the function
+ * into the site as text, so it uses nothing from outside.
  */
 const boostDocument = (id: string) => {
   if (/\/decisions\//.test(id)) return 0.3
@@ -32,7 +32,7 @@ export default defineConfig({
   cacheDir: '../node_modules/.cache/vitepress',
   head: [['style', {}, PICTURE_STYLE]],
   rewrites: id => id.replace(/(^|\/)README\.md$/, '$1index.md'),
-  // Links are checked on the built pages, with their anchors (check-links.ts).
+  // check-links.ts checks the links on the built pages, with their anchors.
   ignoreDeadLinks: true,
   markdown: { anchor: { slugify: slugOf }, config: forRepositoryPages },
   themeConfig: {

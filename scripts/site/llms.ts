@@ -25,7 +25,10 @@ function llmsText(all: readonly Section[]): string {
   return `# Perdure\n\n> A durable workflow engine for TypeScript. Every page is Markdown.\n\n${list.join('\n\n')}\n`
 }
 
-/** The pages that the list names. The reference below a page of a folder is left out: it is five times as long as all the rest. */
+/**
+ * Returns the text of the pages that the list names. Reference pages below the page of a folder are left out: they are five times
+ * as long as the rest.
+ */
 function fullText(all: readonly Section[]): string {
   const paths = all.flatMap(({ entries }) => entries.map(({ path }) => path))
   return paths.map(path => `<!-- ${path} -->\n\n${readFileSync(join(DOCS, path), 'utf8').trim()}\n`).join('\n')

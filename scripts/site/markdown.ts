@@ -1,4 +1,4 @@
-// How the site renders Markdown that is written for a repository host: the host's anchors, links to files outside of `docs`, and
+// Renders Markdown for the site that is written for a repository host: the host's anchors, links to files outside of `docs`, and
 // pictures for dark and light. Called by config.ts.
 
 import { posix } from 'node:path'
@@ -31,7 +31,7 @@ export function forRepositoryPages(md: MarkdownRenderer): void {
   }
 }
 
-/** The link on the site: files outside of `docs` are on the repository's host, and the page of a folder is its index. */
+/** Returns the link on the site: files outside of `docs` are on the repository's host, and the page of a folder is its index. */
 function siteLink(page: string, href: string): string {
   if (/^([a-z][a-z+.-]*:|#|\/)/i.test(href)) return href
   const path = posix.join('docs', posix.dirname(page), href)
@@ -39,7 +39,7 @@ function siteLink(page: string, href: string): string {
   return href.replace(/(^|\/)README\.md(?=#|$)/, '$1index.md')
 }
 
-/** The site has a switch between dark and light, which `<picture>` does not follow. */
+/** Splits a `<picture>` into two pictures: the site's switch between dark and light does not affect `<picture>`. */
 function twoPictures(html: string): string {
   return html.replace(
     /<picture>\s*<source[^>]*srcset="([^"]+)">\s*<img alt="([^"]*)" src="([^"]+)">\s*<\/picture>/g,

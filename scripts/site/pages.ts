@@ -1,5 +1,5 @@
-// The pages of the site in the order of `docs/README.md`, which lists each of them once. The sidebar and `llms.txt` come from
-// that list.
+// The pages of the site in the order of `docs/README.md`, which lists each page once. The sidebar and `llms.txt` come from that
+// list.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -8,7 +8,7 @@ export const DOCS = resolve(import.meta.dirname, '../../docs')
 
 export interface Entry {
   title: string
-  /** From `docs`. */
+  /** Relative to `docs`. */
   path: string
   summary: string
   /** The other pages of the entry's folder, if the entry is the page of a folder. */
@@ -20,7 +20,7 @@ export interface Section {
   entries: readonly Entry[]
 }
 
-/** The text of a page below `docs`. */
+/** Returns the text of a page below `docs`. */
 const textOf = (path: string) => readFileSync(join(DOCS, path), 'utf8')
 
 export function sections(): Section[] {
@@ -36,13 +36,13 @@ export function sections(): Section[] {
   }))
 }
 
-/** Every page that the list names, directly or as a child. */
+/** Returns every page that the list names, directly or as a child. */
 export function listedPages(): string[] {
   const entries = sections().flatMap(section => section.entries)
   return entries.flatMap(({ path, children }) => [path, ...children.map(child => child.path)])
 }
 
-/** Every page below `docs`, without the list itself. */
+/** Returns every page below `docs`, without the list itself. */
 export function storedPages(): string[] {
   const names = readdirSync(DOCS, { recursive: true }) as string[]
   return names.filter(name => name.endsWith('.md') && name !== 'README.md' && !name.startsWith('.vitepress'))
