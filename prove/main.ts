@@ -1,5 +1,5 @@
-// `npm run prove`: runs the suites one after the other, prints a verdict line for each and a table of all. A promise
-// that does not hold makes it exit with code 1; Ctrl-C ends it with everything removed that it has made.
+// `npm run prove`: runs the suites one after the other, prints a verdict line for each and a table of all. Exits with code 1 if a
+// promise does not hold. Ctrl-C ends it and removes everything that it has created.
 
 import { closeOpened } from '../test/kit/cleanup.ts'
 import { NAMES } from './names.ts'
@@ -14,7 +14,7 @@ const ON_SERVERS: readonly string[] = ['teeth', 'clock', 'redis-silence', 'fenci
 
 const EXIT_INTERRUPTED = 130
 
-/** Each process that a suite opens ends with this one. */
+/** Maximum number of listeners: each process that a suite opens ends with this one. */
 const PROCESSES_MAX = 100
 
 async function main(args: readonly string[]): Promise<number> {
@@ -47,10 +47,10 @@ async function main(args: readonly string[]): Promise<number> {
   return verdicts.some(({ finding }) => wordOf(finding) === 'FAILS') ? 1 : 0
 }
 
-/** Set by the first signal: resolves with the exit code when everything open is closed. */
+/** Set by the first signal: resolves with the exit code when everything that was open is closed. */
 let interruption: Promise<number> | undefined
 
-/** The first signal ends what is open; a second one ends the process at once. */
+/** Closes everything that is open at the first signal; a second signal ends the process at once. */
 function removeOnInterrupt(servers: OwnServers | undefined): void {
   const end = async () => {
     await closeOpened().catch(() => {})

@@ -1,15 +1,15 @@
 // The command line of `npm run prove`.
 
 export interface ProveOptions {
-  /** Names of the suites to run; all when empty. */
+  /** Names of the suites to run; all if empty. */
   suites: readonly string[]
   isQuick: boolean
   seed: number
   /** Replaces the count of every chosen suite. */
   count?: number
-  /** Replaces the length of suites that run for a time. */
+  /** Replaces the length of suites that run for a fixed time. */
   minutes?: number
-  /** Print the suites and run none. */
+  /** Only print the suites. */
   isListOnly: boolean
 }
 
@@ -26,7 +26,7 @@ export const usage = (suites: readonly string[]) => `npm run prove -- [suites] [
   --list       print the suites and what each proves
 `
 
-/** Parses the arguments. Throws an error of one line for arguments that it cannot parse. */
+/** Parses the arguments. Throws an error of one line if it cannot parse them. */
 export function readOptions(args: readonly string[], known: readonly string[]): ProveOptions {
   const options: ProveOptions = { suites: [], isQuick: false, seed: randomSeed(), isListOnly: false }
   const suites: string[] = []

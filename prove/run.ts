@@ -1,4 +1,4 @@
-// Runs one suite to its verdict: with a deadline, and with everything closed that it has opened.
+// Runs one suite to its verdict: with a deadline, and closes everything that the suite has opened.
 
 import { closeOpened } from '../test/kit/cleanup.ts'
 import { seeded } from '../test/kit/seeded.ts'
@@ -36,7 +36,7 @@ function failed(error: unknown): Finding {
   return { counts: {}, problems: [error instanceof Error ? (error.stack ?? error.message) : String(error)] }
 }
 
-/** The failures of cleaning up. An engine in the process that logged errors of its own fails its suite here. */
+/** Returns the failures of the cleanup. A suite with an engine in its process fails here if the engine logged errors. */
 function failuresOf(error: unknown): string[] {
   const errors = error instanceof AggregateError ? error.errors : [error]
   return errors.map(one => (one instanceof Error ? one.message : String(one)))

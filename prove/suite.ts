@@ -1,5 +1,5 @@
-// The interface of a suite: it drives the engine into one kind of trouble, compares ledgers with what the engine
-// reports, and answers counts and differences. `main.ts` runs suites and prints their verdicts.
+// The interface of a suite: it puts the engine into one kind of trouble, compares ledgers with the engine's reports, and returns
+// counts and differences. `main.ts` runs suites and prints their verdicts.
 
 import type { Seeded } from '../test/kit/seeded.ts'
 
@@ -11,9 +11,9 @@ export interface Order {
 }
 
 export interface Finding {
-  /** Counts of what was done and compared, for the table: `{ kills: 1000, acknowledged: 8012 }`. */
+  /** Counts of actions and comparisons, for the table: `{ kills: 1000, acknowledged: 8012 }`. */
   counts: Readonly<Record<string, number>>
-  /** Differences in words. Without any the promise held. */
+  /** Differences in words. If there are none, the promise held. */
   problems: readonly string[]
   /** Parts that this machine cannot run, each with the reason. */
   skipped?: readonly string[]
@@ -22,11 +22,11 @@ export interface Finding {
 export interface Suite {
   /** The promises that the suite checks, in a few words for the table. */
   proves: string
-  /** The word for one of the count: `kills`, `seconds`. */
+  /** The unit of the count: `kills`, `seconds`. */
   unit: string
   /** The counts of `--quick` and of a night. */
   counts: { quick: number; full: number }
-  /** The longest that a run may take, in ms: a fixed part, and a part for each of the count. */
+  /** Maximum duration of a run, in ms: a fixed part, and a part for each unit of the count. */
   deadlineMs: { base: number; each: number }
   run(order: Order): Promise<Finding>
 }

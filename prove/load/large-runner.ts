@@ -1,4 +1,4 @@
-// The runner of `large-states`: a run whose steps each answer a large text, and a short one.
+// The runner of `large-states`: a run whose steps each return a large text, and a short run.
 
 import { createWorkflow } from '@perdure/sdk'
 import { connect } from '@perdure/sdk/connect'

@@ -1,4 +1,4 @@
-// The runner on a machine of `machines.ts`: short runs, and runs with one long step. Their results name the machine.
+// The runner on a machine of `machines.ts`: short runs, and runs with one long step. The results name the machine.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { createWorkflow } from '@perdure/sdk'

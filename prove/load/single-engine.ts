@@ -1,5 +1,5 @@
-// One engine process with the workload of orders: its store, a runner that keeps its own record, a destination of webhooks, and
-// the client that sends. Used by the suites that judge one engine under load.
+// One engine process with the workload of orders: its store, a runner that keeps its own record, a webhook destination, and the
+// client that sends. Used by the suites that judge one engine under load.
 
 import { Availability } from '../../test/faults/kill/availability.ts'
 import { LoadClient } from '../../test/faults/kill/client.ts'
@@ -11,7 +11,7 @@ import { settled } from '../suites/settled.ts'
 
 const SETTLE_MS_MAX = 60_000
 
-/** Starts the engine and registers the runner; `client` begins to send when `availability` is up. */
+/** Starts the engine and registers the runner. `client` begins to send when `availability` is up. */
 export async function openSingleEngine({ ordersUnderWay }: { ordersUnderWay: number }) {
   const destination = await openDestination()
   const env = {
@@ -28,14 +28,14 @@ export async function openSingleEngine({ ordersUnderWay }: { ordersUnderWay: num
   const availability = new Availability()
   const startClient = () => new LoadClient({ api, app, whenUp: availability.whenUp, parallel: ordersUnderWay })
 
-  /** Waits until all that was sent is over, and answers what is wrong with it. The engine must be up. */
+  /** Waits until all sent orders have ended, and returns the problems. The engine must be up. */
   async function judge(client: LoadClient): Promise<string[]> {
     await client.finish(SETTLE_MS_MAX)
     await settled({ api, app, client, destination }, SETTLE_MS_MAX)
     return verdict({ api, app, client, runner: record, hooks: destination.requests })
   }
 
-  /** Stops the engine, and answers what is wrong with its end and its store. */
+  /** Stops the engine, and returns the problems with its end and its store. */
   async function close(): Promise<string[]> {
     const { code, stderr } = await engine.sigterm()
     const inStore = (await violations(`sqlite:${engine.storeFile}`)).map(violation => JSON.stringify(violation))

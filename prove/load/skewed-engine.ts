@@ -1,4 +1,4 @@
-// An engine process whose wall clock a suite sets while it runs.
+// An engine process whose wall clock a suite can set while the process runs.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ const PRELOAD = new URL('../sabotage/skewed-clock.mjs', import.meta.url).href
 
 export interface SkewedEngine {
   engine: EngineProcess
-  /** Sets the clock that many ms ahead of the machine's, or behind it. */
+  /** Sets the clock this many ms ahead of the machine's clock, or behind it if negative. */
   setClock(offsetMs: number): void
 }
 

@@ -1,4 +1,4 @@
-// A runner of three steps in a row, whose ledger shows each step that it executed, and what its passes had carried.
+// A runner of three steps in a row. Its ledger shows each step that it executed, and the memos of its passes.
 
 import { MemoRecord } from '../../test/faults/kill/workload.ts'
 import { flow, PlainRunner, run, type Step } from '../../test/kit/index.ts'

@@ -1,5 +1,5 @@
-// A client that posts events with unique tokens as fast as its lanes get answers, and keeps a ledger of what was
-// acknowledged; and the comparison of that ledger with an engine.
+// A client that posts events with unique tokens as fast as its lanes get answers, and keeps a ledger of the acknowledged ones;
+// and functions that compare that ledger with an engine.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { EventRecord } from '@perdure/protocol'
@@ -7,7 +7,7 @@ import { pages } from '../../test/faults/kill/verdict.ts'
 import { type Accepted, type Api, until } from '../../test/kit/index.ts'
 import { Ledger } from '../../test/kit/ledger.ts'
 
-/** Before a lane tries again after a refusal or a broken connection. */
+/** Delay before a lane tries again after a refusal or a broken connection. */
 const RETRY_MS = 20
 
 export interface Acknowledged {
@@ -27,9 +27,9 @@ export interface TokenLoadOptions {
 
 export class TokenLoad {
   readonly acknowledged = new Ledger<Acknowledged>('client')
-  /** How often each other status was answered. */
+  /** The number of answers with each other status. */
   readonly refused = new Map<number, number>()
-  /** Refusals of overload or unavailability that name no time to try again. */
+  /** Number of refusals for overload or unavailability that name no time to try again. */
   withoutRetryAfter = 0
   unanswered = 0
   readonly #options: TokenLoadOptions
@@ -66,7 +66,7 @@ export class TokenLoad {
   }
 }
 
-/** Acknowledged events that the engine does not have as they were, or whose runs it does not have. */
+/** Returns acknowledged events that the engine does not have unchanged, or whose runs it does not have. */
 export async function lostOf(api: Api, entries: readonly Acknowledged[]): Promise<string[]> {
   const problems: string[] = []
   for (const { token, accepted } of entries) {
@@ -82,7 +82,7 @@ export async function lostOf(api: Api, entries: readonly Acknowledged[]): Promis
   return problems
 }
 
-/** Events that took effect in part: with a run that does not exist, or twice for one token. */
+/** Returns events that took effect only in part, with a run that does not exist, or twice for one token. */
 export async function halvesOf(api: Api, name: string): Promise<string[]> {
   const problems: string[] = []
   const tokens = new Set<string>()
@@ -98,7 +98,7 @@ export async function halvesOf(api: Api, name: string): Promise<string[]> {
   return problems
 }
 
-/** Waits until no run of the app is open. Answers what is open at the deadline. */
+/** Waits until no run of the app is open. Returns the runs that are still open at the deadline. */
 export async function openRuns(api: Api, app: string, deadlineMs: number): Promise<string[]> {
   const look = async () => {
     const open: string[] = []

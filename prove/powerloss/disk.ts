@@ -1,5 +1,5 @@
-// Rebuilds the files of a store as a disk may have them after a power loss: everything that a sync covered, and of the
-// rest nothing, all of it, some writes, or some sectors of writes.
+// Rebuilds the files of a store in a state that a power loss may leave: everything that a sync covered, and of the rest nothing,
+// all of it, some writes, or some sectors of writes.
 
 import type { Seeded } from '../../test/kit/seeded.ts'
 import type { Operation } from './operations.ts'
@@ -9,17 +9,17 @@ export type Unsynced = 'lost' | 'kept' | 'some' | 'torn'
 export const UNSYNCED: readonly Unsynced[] = ['lost', 'torn', 'some', 'kept']
 
 export interface PowerLoss {
-  /** The power is lost before the operation of this index. */
+  /** The power loss happens before the operation with this index. */
   cut: number
   unsynced: Unsynced
   random: Seeded
-  /** A planted bug of the disk: it answers syncs and carries out none. */
+  /** A planted bug of the disk: it acknowledges syncs and carries out none. */
   lies?: boolean
 }
 
 const SECTOR_BYTES = 512
 
-/** The files by name. */
+/** Returns the files by name. */
 export function rebuild(operations: readonly Operation[], loss: PowerLoss): Map<string, Buffer> {
   const before = operations.slice(0, loss.cut)
   const covered = new Covered(loss.lies ? [] : before)
@@ -41,7 +41,7 @@ export function rebuild(operations: readonly Operation[], loss: PowerLoss): Map<
   return new Map([...files].map(([name, content]) => [name, content.bytes]))
 }
 
-/** A file's bytes, with room to grow. */
+/** The bytes of a file, with space to grow. */
 class Content {
   #room = Buffer.alloc(1 << 16)
   #length = 0
@@ -85,7 +85,7 @@ class Covered {
   }
 }
 
-/** File systems with a journal write creations and removals in their order: those that survive are the first ones. */
+/** Returns the entries that survive: file systems with a journal write creations and removals in order, so the first ones do. */
 function survivingEntries(
   operations: readonly Operation[],
   covered: Covered,

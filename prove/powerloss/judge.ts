@@ -1,5 +1,5 @@
-// Judges the files that a power loss left: an engine on them has every event and step result that was known outside
-// before the cut, runs go on to their end, and no step runs again whose result was known.
+// Judges the files that a power loss left: an engine on them has every event and step result that anybody outside knew before the
+// cut, runs continue to their end, and no step with a known result runs again.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,7 @@ const ENDS_MS_MAX = 20_000
 interface Known {
   /** Event ids and run ids that were acknowledged. */
   accepted: { eventId: string; runId: string }[]
-  /** By run: the results that an invoke has carried, by step id, as JSON. */
+  /** By run: the results that invokes have carried, by step id, as JSON. */
   results: Map<string, Readonly<Record<string, string>>>
 }
 
@@ -34,7 +34,7 @@ export async function judge(recording: Recording, loss: PowerLoss): Promise<Judg
   for (const [name, content] of files) writeFileSync(join(folder, name), content)
   const problems: string[] = []
   try {
-    // A store whose creation was cut off is no store yet, and has no violations.
+    // A store whose creation was interrupted does not count as a store, and has no violations.
     if (known.accepted.length > 0)
       problems.push(...(await violations(`sqlite:${storeFile}`)).map(v => JSON.stringify(v)))
     recording.record.forget()
@@ -55,7 +55,7 @@ export async function judge(recording: Recording, loss: PowerLoss): Promise<Judg
   }
 }
 
-/** Everything that the engine had let others know before the cut. */
+/** Returns everything that the engine had made known outside before the cut. */
 function knownBefore({ operations }: Recording, cut: number): Known {
   const known: Known = { accepted: [], results: new Map() }
   for (const operation of operations.slice(0, cut)) {

@@ -1,5 +1,5 @@
-// Lists, in order, how one engine changed the files of its store, and what it let others know: the material from which a
-// disk after a power loss is rebuilt.
+// Lists, in order, how one engine changed the files of its store and what it made known outside: the input for rebuilding a disk
+// after a power loss.
 
 import { basename, dirname } from 'node:path'
 import type { SystemCall } from './trace.ts'
@@ -9,7 +9,7 @@ export type Operation =
   | { kind: 'truncate'; file: string; length: number }
   | { kind: 'create'; file: string }
   | { kind: 'remove'; file: string }
-  /** A sync covers what ended before it began: the operations before `covers`. */
+  /** A sync covers the operations that ended before it began: those before `covers`. */
   | { kind: 'sync'; file: string; covers: number }
   | { kind: 'syncFolder'; covers: number }
   | { kind: 'accepted'; eventId: string; runId: string }
@@ -25,11 +25,11 @@ export interface ReadOptions {
 /** SQLite rebuilds the shared memory after a crash, and the lock file has no content. */
 const IGNORED = /-shm$|\.lock(-journal)?$/
 
-/** The operations in the order in which they took effect. */
+/** Returns the operations in the order in which they took effect. */
 export function operationsOf(calls: readonly SystemCall[], { folder, earlier }: ReadOptions): Operation[] {
   const operations: Operation[] = [...earlier]
   const existing = new Set(filesAfter(earlier))
-  /** By line of the trace: how many operations had ended before. */
+  /** By line of the trace: how many operations had ended before it. */
   const ended: { line: number; count: number }[] = []
   for (const call of calls) {
     const found = operationOf(call, { folder, existing, coversOf: line => countBefore(ended, line, earlier.length) })
@@ -115,12 +115,12 @@ function fileOf(path: string): string | undefined {
   return IGNORED.test(path) ? undefined : basename(path)
 }
 
-/** The offset of a write and the length of a truncation are the last argument. */
+/** Returns the last argument: the offset of a write or the length of a truncation. */
 function lastNumber(args: string): number {
   return Number(/(\d+)\)?\s*$/.exec(args)?.[1])
 }
 
-/** Reads from bytes on a socket what others know by them: that an event was accepted, or the results that an invoke carries. */
+/** Reads from bytes on a socket what they tell others: that an event was accepted, or the results that an invoke carries. */
 function sent(text: string): Operation[] {
   const body = text.slice(text.indexOf('\r\n\r\n') + 4)
   if (text.startsWith('HTTP/1.1 202 ')) {

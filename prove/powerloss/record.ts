@@ -1,5 +1,5 @@
-// Records an engine process: every write, sync and answer, through two lives on one store with a load, the first of
-// which ends by a shutdown (and so with a checkpoint), the second by kill -9.
+// Records an engine process: every write, sync and answer, through two lives on one store under load. The first life ends with a
+// shutdown (and therefore a checkpoint), the second with kill -9.
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, realpathSync } from 'node:fs'
@@ -20,14 +20,14 @@ export interface Recording {
   operations: readonly Operation[]
   /** The client's ledger: tokens by event id. */
   tokens: ReadonlyMap<string, string>
-  /** It listens on, so that engines on rebuilt files find it. */
+  /** It continues to listen, so that engines on rebuilt files find it. */
   runner: PlainRunner
   record: ReplayRecord
   /** The file names that the engine used. */
   fileName: string
 }
 
-/** The record of a runner that is emptied for each rebuilt disk. */
+/** A runner's record that is emptied for each rebuilt disk. */
 class ReplayRecord extends RunnerRecord {
   forget(): void {
     this.executed.length = 0

@@ -1,12 +1,12 @@
-// Reads what `strace -f -y -xx` wrote about an engine: its writes and syncs of files, and what it sent to sockets, in
-// their order.
+// Reads the output of `strace -f -y -xx` for an engine: its writes and syncs of files, and the bytes it sent to sockets, in
+// order.
 
 /** One system call. `began` and `ended` are lines of the trace: calls of several threads overlap. */
 export interface SystemCall {
   name: string
   began: number
   ended: number
-  /** The path of the file descriptor that is the first argument, if there is one. */
+  /** The path of the file descriptor in the first argument, if there is one. */
   path: string | undefined
   /** The arguments as text, with the strings still encoded. */
   args: string
@@ -24,7 +24,7 @@ const RESULT = / = (-?\d+)(?:<((?:\\x[0-9a-f]{2})*)>)?[^=]*$/
 const DESCRIPTOR = /^\d+<((?:\\x[0-9a-f]{2})*)>/
 const STRING = /"((?:\\x[0-9a-f]{2})*)"/g
 
-/** The finished calls, in the order in which they ended. */
+/** Returns the finished calls in the order in which they ended. */
 export function readTrace(text: string): SystemCall[] {
   const calls: SystemCall[] = []
   const open = new Map<string, { began: number; args: string }>()

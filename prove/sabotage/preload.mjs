@@ -1,5 +1,5 @@
-// Loaded before an engine process: replaces the SQLite module that the engine's threads import by the one in
-// `sqlite.mjs`, which plants a bug or kills the process at a commit.
+// Loaded before an engine process: replaces the SQLite module that the engine's threads import with `sqlite.mjs`, which plants a
+// bug or kills the process at a commit.
 
 import { register, syncBuiltinESMExports } from 'node:module'
 import threads, { isMainThread, Worker } from 'node:worker_threads'
@@ -12,7 +12,7 @@ export async function resolve(specifier, context, next) {
   return { url: ${JSON.stringify(replacement)} + '?' + specifier, shortCircuit: true }
 }`
 
-/** The engine keeps flags of the main thread from its threads, so the thread's own flags load this file again. */
+/** The engine does not pass flags of the main thread to its threads, so the thread's own flags load this file again. */
 class Preloaded extends Worker {
   constructor(file, options) {
     super(file, { ...options, execArgv: [...options.execArgv, `--import=${import.meta.url}`] })

@@ -1,9 +1,9 @@
-// The environment of an engine process with a planted bug, or one that kills itself at a commit (`sqlite.mjs`).
+// The environment of an engine process with a planted bug, or of one that kills itself at a commit (`sqlite.mjs`).
 
 export interface Sabotage {
-  /** Commits are answered without a sync. */
+  /** Commits are acknowledged without a sync. */
   PERDURE_PROVE_SYNC?: 'off'
-  /** The process kills itself before or after a commit of that number: `before 7`. */
+  /** The process kills itself before or after the commit with that number: `before 7`. */
   PERDURE_PROVE_KILL?: string
   /** A file that gets a byte for each commit. */
   PERDURE_PROVE_COMMITS?: string

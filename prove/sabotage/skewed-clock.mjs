@@ -1,5 +1,5 @@
-// Loaded before an engine process: its wall clock is off by as many milliseconds as the file `PERDURE_PROVE_CLOCK`
-// says, from the moment it says so. The monotonic clock runs on evenly, as on a machine whose time is set.
+// Loaded before an engine process: its wall clock is off by the number of milliseconds in the file `PERDURE_PROVE_CLOCK`, as soon
+// as the file has one. The monotonic clock continues evenly, as on a machine whose time is set.
 
 import { readFileSync } from 'node:fs'
 

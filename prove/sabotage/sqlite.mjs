@@ -1,6 +1,6 @@
-// The SQLite module as `preload.mjs` gives it to an engine. The environment says what it does differently:
-// `PERDURE_PROVE_SYNC=off` commits without a sync; `PERDURE_PROVE_KILL=before 7` kills the process before its seventh
-// commit is carried out, `after 7` once it is; `PERDURE_PROVE_COMMITS=FILE` appends a byte to a file for each commit.
+// The SQLite module that `preload.mjs` gives to an engine. Environment variables change its behaviour: `PERDURE_PROVE_SYNC=off`
+// commits without a sync; `PERDURE_PROVE_KILL=before 7` kills the process before its seventh commit is carried out, `after 7`
+// kills it afterwards; `PERDURE_PROVE_COMMITS=FILE` appends a byte to a file for each commit.
 
 import { appendFileSync } from 'node:fs'
 

@@ -1,12 +1,12 @@
-// Machines of their own for runners: network namespaces on one bridge. One that vanishes leaves the bridge: its frames go nowhere,
-// and no side sees an error. Needs root and the command `ip`.
+// Separate machines for runners: network namespaces on one bridge. A machine that vanishes leaves the bridge: its frames go
+// nowhere, and no side sees an error. Needs root and the command `ip`.
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { onCleanup } from '../../test/kit/cleanup.ts'
 
 const RUNNER = fileURLToPath(new URL('../load/machine-runner.ts', import.meta.url))
-/** A private network that is probably in no other use. */
+/** A private network that probably nothing else uses. */
 const NETWORK = `10.213.${process.pid % 256}`
 
 export interface Machine {
@@ -18,7 +18,7 @@ export interface Machine {
   comeBack(): void
 }
 
-/** Why this machine cannot make others; undefined if it can. */
+/** Returns the reason if this machine cannot create others; otherwise undefined. */
 export function whyNoMachines(): string | undefined {
   try {
     ip('netns', 'add', 'perdure-probe')
@@ -29,7 +29,7 @@ export function whyNoMachines(): string | undefined {
   }
 }
 
-/** Opens machines, and the address at which they reach this one. */
+/** Opens machines. Returns them and the address at which they reach this one. */
 export function openMachines(names: readonly string[]): { address: string; machines: Machine[] } {
   const bridge = `pd${process.pid}`
   ip('link', 'add', bridge, 'type', 'bridge')
@@ -77,6 +77,6 @@ function quietly(...args: string[]): void {
   try {
     ip(...args)
   } catch {
-    // It is gone already.
+    // It is already gone.
   }
 }

@@ -1,6 +1,6 @@
-// PostgreSQL and Redis of the suites' own, started from the machine's binaries in a temporary directory, as an
-// unprivileged user. Nothing else uses them, so suites may stop and flush them. Without the binaries, suites use the
-// servers that the environment names.
+// PostgreSQL and Redis servers only for the suites, started from the machine's binaries in a temporary directory, as an
+// unprivileged user. Nothing else uses them, so suites may stop and flush them. Without the binaries, suites use the servers that
+// the environment names.
 
 import { type ChildProcess, execFileSync, type SpawnOptions, spawn } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
@@ -14,19 +14,21 @@ const STOP_MS_MAX = 10_000
 const POSTGRES_SETTINGS = ['max_connections=200', 'listen_addresses=127.0.0.1', 'log_min_messages=fatal']
 
 export interface OwnServers {
-  /** Kills PostgreSQL without a shutdown, and starts it again: it recovers from its log. */
+  /** Kills PostgreSQL without a shutdown, and restarts it: it recovers from its log. */
   restartPostgres(): Promise<void>
   stop(): Promise<void>
 }
 
 let current: OwnServers | undefined
 
-/** The servers that nothing else uses; undefined where suites use those of the environment. */
+/** Returns the servers that nothing else uses; undefined if suites use those of the environment. */
 export function currentServers(): OwnServers | undefined {
   return current
 }
 
-/** Starts the servers and names them in the environment, unless it names some or the binaries are missing. */
+/**
+ * Starts the servers and names them in the environment, unless the environment already names some or the binaries are missing.
+ */
 export async function startOwnServers(): Promise<OwnServers | undefined> {
   if (process.env.PERDURE_TEST_POSTGRES !== undefined) return undefined
   const binaries = postgresBinaries()
@@ -54,7 +56,7 @@ export async function startOwnServers(): Promise<OwnServers | undefined> {
     quiet,
   })
   const database = ['-h', '127.0.0.1', '-p', String(postgresPort), '-U', 'postgres', 'test']
-  // The port answers before the server takes connections.
+  // The port answers before the server accepts connections.
   await until(() => execFileSync(join(binaries, 'createdb'), database, quiet) === null)
   process.env.PERDURE_TEST_POSTGRES = `postgres://postgres@127.0.0.1:${postgresPort}/test`
   process.env.PERDURE_TEST_REDIS = `redis://127.0.0.1:${redisPort}`
@@ -95,7 +97,7 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   await within(ended, 'the end of the server', STOP_MS_MAX).catch(() => void child.kill('SIGKILL'))
 }
 
-/** The newest version of PostgreSQL that Debian's packages have installed. */
+/** Returns the newest version of PostgreSQL that Debian's packages have installed. */
 function postgresBinaries(): string | undefined {
   if (!existsSync(POSTGRES_DIRECTORIES)) return undefined
   const versions = readdirSync(POSTGRES_DIRECTORIES).sort((a, b) => Number(b) - Number(a))
@@ -110,7 +112,7 @@ function whichOf(name: string): string | undefined {
     .find(path => existsSync(path))
 }
 
-/** The user of the servers: PostgreSQL refuses to run as root. */
+/** Returns the user of the servers: PostgreSQL refuses to run as root. */
 function unprivileged(): { uid?: number; gid?: number } | undefined {
   if (process.getuid?.() !== 0) return {}
   for (const name of ['postgres', 'nobody']) {

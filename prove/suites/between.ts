@@ -1,5 +1,6 @@
-// `between`: what stands between an engine and its runner. A gateway answers in the runner's place, or the keys or the clocks of the
-// two sides differ, at random moments: no run fails for it, and all end when it is over (docs/wire-protocol.md#marked-answers).
+// `between`: trouble between an engine and its runner. At random moments a gateway answers instead of the runner, or the keys or
+// the clocks of the two sides differ. No run fails because of it, and all runs end when it is over
+// (docs/wire-protocol.md#marked-answers).
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { createWorkflow } from '@perdure/sdk'
@@ -22,7 +23,7 @@ const ANSWERS = [
 ]
 const [KEY, OTHER] = ['k'.repeat(32), 'o'.repeat(32)] as const
 const KINDS = ['gateways', 'keys', 'clocks'] as const
-/** Shorter than the tries of a pass last. */
+/** Shorter than all tries of a pass together. */
 const FAULT_MS_MAX = 2000
 const CALM_MS = 500
 const CLOCK_OFF_MS = 600_000

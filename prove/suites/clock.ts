@@ -22,9 +22,9 @@ import type { Finding, Order, Suite } from '../suite.ts'
 
 const SECOND_MS = 1000
 const HOUR_MS = 3_600_000
-/** How far the clock of an engine alone is set, while a step runs for longer than a lease. */
+/** How far the clock of a lone engine is set, while a step runs for longer than a lease. */
 const JUMPS_MS = [-HOUR_MS, -30 * SECOND_MS, 30 * SECOND_MS, HOUR_MS]
-/** How far the clock of one engine is from that of the other on one database. */
+/** How far the clocks of two engines on one database differ. */
 const DIFFERENCES_MS = [-HOUR_MS, -1500, 1500, HOUR_MS]
 const STEP_MS = 20_000
 const SLEEP_MS = 6000
@@ -49,7 +49,7 @@ async function setClocks({ count }: Order): Promise<Finding> {
   for (let i = 0; i < count; i++) {
     const alone = JUMPS_MS.map(jumpMs => setWhileAlone(jumpMs))
     const apart = hasServers ? DIFFERENCES_MS.map(offsetMs => setApart(offsetMs)) : []
-    // The waits of real time pass for all at once.
+    // All of them wait in real time, so they run at the same time.
     problems.push(...(await Promise.all([...alone, ...apart])).flat())
   }
   const aloneCount = count * JUMPS_MS.length
@@ -66,7 +66,7 @@ async function setClocks({ count }: Order): Promise<Finding> {
   }
 }
 
-/** The clock of the only engine is set while a step runs and waits are open. */
+/** Sets the clock of the only engine while a step runs and waits are open. */
 async function setWhileAlone(jumpMs: number): Promise<string[]> {
   const { engine, setClock } = skewedEngine()
   await engine.start()
@@ -84,7 +84,7 @@ async function setWhileAlone(jumpMs: number): Promise<string[]> {
   return problems.map(problem => `clock set by ${jumpMs} ms: ${problem}`)
 }
 
-/** Two engines on one database; the clock of one is set once both run. */
+/** Runs two engines on one database, and sets the clock of one once both run. */
 async function setApart(offsetMs: number): Promise<string[]> {
   const store = await freshSchema()
   const { engine: skewed, setClock } = skewedEngine(store)
@@ -157,7 +157,7 @@ async function openWaits(api: Api, { app, waiter }: Work): Promise<Waiting[]> {
   return waits
 }
 
-/** Each wait meets its event, whether the event comes before the wait is stored or after. */
+/** Checks that each wait meets its event, whether the event comes before or after the wait is stored. */
 async function wake(api: Api, waits: readonly Waiting[]): Promise<string[]> {
   const problems: string[] = []
   for (const { event } of waits) await api.send({ name: event })

@@ -1,6 +1,6 @@
-// `cluster`: three engines on one database, and repeated faults: kill -9, a freeze for longer than a lease, every
-// connection to the database cut or the server killed, Redis emptied. Nothing that was acknowledged is lost, no step runs
-// again whose result was seen, limits and schedules hold for all engines together, and work goes on after each fault.
+// `cluster`: three engines on one database, and repeated faults: kill -9, a freeze for longer than a lease, every connection to
+// the database cut or the server killed, Redis emptied. Nothing acknowledged is lost, no step runs again after its result was
+// seen, limits and schedules hold for all engines together, and work continues after each fault.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { LoadClient } from '../../test/faults/kill/client.ts'
@@ -73,7 +73,7 @@ export async function disturbCluster({ random, isOver }: Disturbance): Promise<F
   const { seen, workflows: others } = extras()
   const extra = await new PlainRunner({ app: 'extras', runner: 'extra', workflows: others }).listen()
   for (const runner of [steady, socketed, extra]) await runner.register(api)
-  // An event that reaches an engine before a registration made elsewhere meets no trigger there.
+  // If an event reaches an engine before a registration that was made elsewhere, it meets no trigger there.
   for (const engine of cluster.engines) await knows(new Api(() => engine.url), ['orders', 'extras'])
   const stopHeartbeats = keepRegistered(api, { plain: [steady, extra], socketed })
 
@@ -106,7 +106,7 @@ export async function disturbCluster({ random, isOver }: Disturbance): Promise<F
     },
     problems: [
       ...cluster.problems,
-      // A socket that went down with another engine breaks its invoke. That fault is the transport's, and costs a try.
+      // When a socket goes down with another engine, its invoke breaks. That is a fault of the transport, and costs a try.
       ...problems.filter(problem => !/spent \d+ attempts/.test(problem)),
       ...(await unended(api, posted)),
       ...(seen.most > LIMIT ? [`${seen.most} runs were under way at once, the limit is ${LIMIT}`] : []),
@@ -116,7 +116,7 @@ export async function disturbCluster({ random, isOver }: Disturbance): Promise<F
   }
 }
 
-/** The engines of the suite. Requests go to those that are up. */
+/** The engines of the suite. Requests go to engines that are up. */
 class Cluster {
   readonly url: string
   readonly engines: EngineProcess[]
@@ -136,7 +136,7 @@ class Cluster {
     return this
   }
 
-  /** Kills one of the engines that are up, and starts it again. */
+  /** Kills one of the engines that are up, and restarts it. */
   async kill(random: Seeded): Promise<void> {
     const engine = this.#pick(random)
     this.#up.delete(engine)
@@ -172,7 +172,7 @@ class Cluster {
   }
 }
 
-/** A workflow that counts its passes in flight, and a workflow that reports when it was due. */
+/** Creates a workflow that counts its passes in flight, and a workflow that reports when it was due. */
 function extras() {
   const seen = { underWay: 0, most: 0, passes: 0 }
   const limited: Handler = async () => {
@@ -189,7 +189,7 @@ function extras() {
   return { seen, workflows }
 }
 
-/** Servers of the suite's own are killed and flushed; on others, only what belongs to the schema is. */
+/** Kills and flushes servers that belong to the suite; on other servers, affects only objects that belong to the schema. */
 async function fault(cluster: Cluster, random: Seeded): Promise<void> {
   const own = currentServers()
   const choice = random.between(0, 3)
@@ -205,7 +205,7 @@ async function unended(api: Api, runIds: readonly string[]): Promise<string[]> {
   return problems
 }
 
-/** Each instant of the schedule has one run. */
+/** Checks that each instant of the schedule has one run. */
 async function twiceTicked(api: Api, runs: readonly { id: string }[]): Promise<string[]> {
   const ticks = await Promise.all(runs.map(({ id }) => api.run(id)))
   const times = ticks.flatMap(({ input }) => (input as { scheduledAt?: string })?.scheduledAt ?? [])
@@ -246,7 +246,7 @@ async function knows(api: Api, apps: readonly string[]): Promise<void> {
   })
 }
 
-/** Starts limited runs until it is stopped; `stop` answers the ids of the acknowledged runs. */
+/** Starts limited runs until it is stopped. `stop` returns the ids of the acknowledged runs. */
 function postLimited(api: Api): { stop(): Promise<string[]> } {
   const posted: string[] = []
   let isOver = false

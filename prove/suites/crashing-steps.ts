@@ -1,5 +1,5 @@
-// `crashing-steps`: steps that end the process of their runner, beside long runs and new ones that come all the time. Only the runs of
-// those steps fail (docs/concepts.md#a-step-that-ends-its-process).
+// `crashing-steps`: steps that end the process of their runner, while long runs are under way and new ones arrive all the time.
+// Only the runs of those steps fail (docs/concepts.md#a-step-that-ends-its-process).
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Api, EngineProcess, until } from '../../test/kit/index.ts'
@@ -12,7 +12,7 @@ const LONG_MS = 2000
 const CRASH_MS = 200
 const CRASH_EVERY_MS = 1000
 const NEW_EVERY_MS = 500
-/** Tries of a pass. A crashing run spends them one after the other, with the backoff between them. */
+/** Tries of a pass. A crashing run uses them one after the other, with the backoff between them. */
 const TRIES = 3
 const ENDS_MS_MAX = 300_000
 
@@ -51,7 +51,7 @@ async function endProcesses({ count }: Order): Promise<Finding> {
   return { counts, problems }
 }
 
-/** Starts long runs, then crashing ones in turn beside new long ones. */
+/** Starts long runs, then crashing and new long runs in turn. */
 async function load(api: Api, { app, long: longName, crash }: MortalRunner, count: number) {
   await until(async () => ((await api.get(`/runners?app=${app}`)).json as unknown[]).length > 0, { what: 'the runner' })
   const send = async (name: string) => (await api.send({ name })).runId

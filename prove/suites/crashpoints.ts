@@ -1,5 +1,5 @@
-// `crashpoints`: one order that uses every opcode, and a kill -9 right before and right after each commit of it. From
-// every point the next engine brings the order to its one right end (docs/promises.md#runs).
+// `crashpoints`: one order that uses every opcode, and a kill -9 right before and right after each of its commits. From every
+// point the next engine brings the order to its only correct end (docs/promises.md#runs).
 
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -36,12 +36,12 @@ async function crashEverywhere({ count, random }: Order): Promise<Finding> {
     problems.push(...reached.problems.map(problem => `kill ${point}: ${problem}`))
     if (reached.hasCrashed) crashed++
   }
-  // The last commits are heartbeats, whose number depends on the machine's speed.
+  // The last commits are heartbeats. Their number depends on the machine's speed.
   if (crashed < points.length / 2) problems.push(`only ${crashed} of ${points.length} points were reached`)
   return { counts: { 'commits of the order': commits, points: points.length, 'points reached': crashed }, problems }
 }
 
-/** All of them, or that many in their order. */
+/** Returns all points, or that many of them in order. */
 function chosen(points: readonly string[], count: number, random: Seeded): string[] {
   const left = [...points]
   while (left.length > count) left.splice(random.between(0, left.length - 1), 1)

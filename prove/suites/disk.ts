@@ -1,6 +1,6 @@
-// `disk`: the disk under the store is full, fails, or turns read-only in the middle of a load. The engine refuses with
-// 503, never acknowledges what it does not have, and is complete again on a disk that works. Faults are injected into
-// the engine's system calls by `strace`; as root also by a small tmpfs that fills up.
+// `disk`: the disk under the store is full, fails, or turns read-only in the middle of a load. The engine refuses with 503, never
+// acknowledges anything that it does not have, and is complete again on a disk that works. `strace` injects faults into the
+// engine's system calls; as root, a small tmpfs that fills up is used too.
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -28,13 +28,13 @@ export const disk: Suite = {
   run: breakDisks,
 }
 
-/** A disk with a store, and the fault that it meets. */
+/** A disk with a store, and its fault. */
 interface Fault {
   name: string
   storeFile: string
   /** The command under which the engine runs. */
   under?: readonly string[]
-  /** Starts the fault, where it does not start by itself. */
+  /** Starts the fault, if it does not start by itself. */
   begin?(): void
   end?(): void
 }
@@ -83,7 +83,7 @@ async function meet(fault: Fault): Promise<{ problems: string[]; acknowledged: n
   await until(() => load.acknowledged.length >= 5, { what: 'acknowledged events' })
   fault.begin?.()
   const refusedSoFar = () => [...load.refused.values()].reduce((sum, n) => sum + n, 0)
-  // An engine that ends by itself and is started again by its supervisor is as good as one that refuses.
+  // An engine that ends by itself and is restarted by its supervisor is as good as one that refuses.
   await until(() => isGone || refusedSoFar() >= REFUSALS_MIN, { what: 'the refusals of an engine without a disk' })
   const problems: string[] = []
   if (!isGone && (await engine.api.get('/readyz')).status !== 503) problems.push('/readyz is not 503')
@@ -103,13 +103,13 @@ async function meet(fault: Fault): Promise<{ problems: string[]; acknowledged: n
   return { problems, acknowledged: load.acknowledged.length, refused: refusedSoFar() }
 }
 
-/** From the call of that number on, every call of the writer on the store's files fails. */
+/** Makes every call of the writer on the store's files fail, from the call with that number on. */
 function injected(name: string, at: number): Fault {
   const { calls, error } = INJECTED[name] as (typeof INJECTED)[string]
   const storeFile = tempStoreFile()
   mkdirSync(dirname(storeFile), { recursive: true })
   const paths = ['', '-wal'].flatMap(suffix => ['-P', `${storeFile}${suffix}`])
-  // Beyond the calls of the start, so that the fault meets the load.
+  // After the calls of the start, so that the fault hits the load.
   const when = calls.includes('sync') ? Math.ceil(at / 10) + 40 : at + 500
   const inject = ['-e', `trace=${calls}`, '-e', `inject=${calls}:error=${error}:when=${when}+`]
   return { name, storeFile, under: ['strace', '-D', '-f', '-o', '/dev/null', ...paths, ...inject] }
@@ -130,7 +130,7 @@ function fullTmpfs(): Fault {
       try {
         writeFileSync(ballast, Buffer.alloc(16 << 20))
       } catch {
-        // The ballast fills what is left.
+        // The ballast fills the remaining space.
       }
     },
     end: () => rmSync(ballast),

@@ -1,6 +1,6 @@
-// `fencing`: an engine is frozen with passes in flight until its leases have run out, another engine ends the runs, and
-// the frozen one goes on with its late answers. It must change nothing (docs/promises.md#runs). Needs PostgreSQL, since
-// a SQLite file has one owner.
+// `fencing`: an engine is frozen with passes in flight until its leases have run out, another engine ends the runs, and the
+// frozen one continues with its late answers. It must change nothing (docs/promises.md#runs). Needs PostgreSQL, because a SQLite
+// file has one owner.
 
 import { fileURLToPath } from 'node:url'
 import { violations } from '../../test/kit/engine/violations.ts'
@@ -27,9 +27,9 @@ import { haveServers } from '../../test/servers.ts'
 import type { Finding, Suite } from '../suite.ts'
 
 const ZOMBIES_EACH = 100
-/** Longer than a lease and the claims after it take on a busy machine. */
+/** Longer than a lease and the claims after it take, even on a busy machine. */
 const TAKEN_OVER_MS_MAX = 90_000
-/** Runs that the frozen engine drives to their end once it goes on: its late answers come before them. */
+/** Runs that the frozen engine drives to their end after it continues: its late answers come before them. */
 const RUNS_AFTERWARDS = 5
 const NAME = 'zombie'
 const UNFENCED = fileURLToPath(new URL('../sabotage/unfenced-engine.ts', import.meta.url))
@@ -45,7 +45,7 @@ export const fencing: Suite = {
 interface FreezeOptions {
   count: number
   random: Seeded
-  /** False plants a bug in the engine that is frozen. */
+  /** False plants a bug in the frozen engine. */
   isFenceChecked?: boolean
 }
 
@@ -83,7 +83,7 @@ export async function freezeEngines({ count, random, isFenceChecked = true }: Fr
 }
 
 /**
- * A workflow whose first pass waits for a signal, and answers late. Later passes go on: some runs end, others wait for an
+ * A workflow whose first pass waits for a signal, and answers late. Later passes continue: some runs end, others wait for an
  * event. Each pass answers differently, so that a late answer shows.
  */
 class Held {
@@ -117,7 +117,7 @@ class Held {
 
 interface Data {
   isHeld?: boolean
-  /** The event for which the run waits; without one it ends. */
+  /** The event that the run waits for; without one it ends. */
   released?: string
 }
 
@@ -136,7 +136,7 @@ interface Freeze {
 async function freezeOnce({ frozen, heir, held, runs }: Freeze): Promise<{ problems: string[]; zombies: number }> {
   held.close()
   const event = unique('released')
-  // A run that has ended cannot change for more reasons than the fence, so every second one waits.
+  // For a run that has ended, the fence is not the only reason why it cannot change, so every second run waits.
   const data = (i: number): Data => (i % 2 === 0 ? { isHeld: true } : { isHeld: true, released: event })
   const sent = await Promise.all(
     Array.from({ length: runs }, (_, i) => frozen.api.send({ name: NAME, app: NAME, data: data(i) })),
@@ -167,7 +167,7 @@ async function freezeOnce({ frozen, heir, held, runs }: Freeze): Promise<{ probl
   return { problems, zombies: runs }
 }
 
-/** The run with its steps, as the API shows them. */
+/** Returns the run with its steps, as the API shows them. */
 async function stateOf({ api }: EngineProcess, runId: string): Promise<string> {
   const [run, steps] = [await api.get(`/runs/${runId}`), await api.get(`/runs/${runId}/steps`)]
   return `${run.text} ${steps.text}`

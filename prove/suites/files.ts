@@ -1,5 +1,5 @@
-// `files`: the files of a running engine are removed, renamed, replaced or written over under load, and second engines are
-// started on its store in every way that gets past the lock file. The engine notices and accepts nothing more, what it
+// `files`: the files of a running engine are removed, renamed, replaced or overwritten under load, and second engines are started
+// on its store in every way that gets past the lock file. The engine notices and accepts nothing more, everything that it
 // acknowledged is saved from its open files, and no second engine starts.
 
 import { copyFileSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -28,11 +28,11 @@ export const files: Suite = {
 interface Fault {
   name: string
   begin(file: string): void
-  /** Where everything acknowledged is afterwards; absent: contents were destroyed, and only the notice counts. */
+  /** Where everything acknowledged is afterwards; absent if contents were destroyed, and only noticing counts. */
   saved?: 'open files' | 'database'
 }
 
-/** The first ones, with the second engines, are those of `--quick`. */
+/** The first losses, with the second engines, are those of `--quick`. */
 const LOSSES: readonly Fault[] = [
   { name: 'folder removed', begin: file => rmSync(dirname(file), { recursive: true }), saved: 'open files' },
   { name: 'older copy in its place', begin: replace, saved: 'open files' },
@@ -46,7 +46,7 @@ const FURTHER_LOSSES: readonly Fault[] = [
   { name: 'index removed', begin: file => rmSync(`${file}-shm`), saved: 'database' },
 ]
 
-/** Ways to a second engine: the name by which it opens the store, and the command under which it runs. */
+/** Ways to start a second engine: the name by which it opens the store, and the command under which it runs. */
 const SECONDS: readonly { name: string; open(file: string): string; under?: readonly string[] }[] = [
   { name: 'lock file removed', open: withoutLock },
   { name: 'hard link', open: linked },
@@ -91,7 +91,7 @@ async function lose({ name: fault, begin, saved }: Fault): Promise<Met> {
   await until(() => load.refused.size > 0, { what: 'refusals' })
   await load.stop()
   const { length } = load.acknowledged
-  // An event whose answer was under way when the probe was answered may still be among them.
+  // An event whose answer was under way during the probe's answer may still be among them.
   if (length > acknowledgedSoFar + 6)
     problems.push(`${length - acknowledgedSoFar} events acknowledged after the notice`)
   for (const [status, times] of load.refused) if (status !== 503) problems.push(`${times} answers were ${status}`)
@@ -123,7 +123,7 @@ async function startSecond({ name: way, open, under }: (typeof SECONDS)[number])
   await until(() => load.acknowledged.length > before + 5, { what: 'further events' })
   await load.stop()
   problems.push(...(await lostOf(engine.api, load.acknowledged.entries())))
-  // The restart does not wait, although the lock file is another one now.
+  // The restart does not wait, although the lock file is now a different one.
   if (storeFile === engine.storeFile) await engine.restart()
   problems.push(...(await openRuns(engine.api, app, ENDS_MS_MAX)), ...record.problems)
   await engine.kill9()
@@ -135,7 +135,7 @@ const QUIET = { ENGINE_LOG_LEVEL: 'silent' }
 
 async function underLoad() {
   const { name, app, runner, record } = await openThreeSteps('files')
-  // A folder in a folder of its own, which a fault may rename.
+  // A folder inside another folder, so that a fault may rename it.
   const storeFile = join(dirname(tempStoreFile()), 'data', 'engine.db')
   mkdirSync(dirname(storeFile), { mode: 0o700 })
   const engine = await new EngineProcess({ env: QUIET, storeFile }).start()

@@ -1,12 +1,12 @@
-// `kill`: repeated kill -9 of the engine under load. Nothing that was acknowledged is lost, no step runs again whose
-// result was seen, and no effect happens twice (docs/promises.md#events, docs/promises.md#runs).
+// `kill`: repeated kill -9 of the engine under load. Nothing acknowledged is lost, no step runs again after its result was seen,
+// and no effect happens twice (docs/promises.md#events, docs/promises.md#runs).
 
 import { killOnce } from '../../test/faults/kill/availability.ts'
 import { openSingleEngine } from '../load/single-engine.ts'
 import type { Finding, Order, Suite } from '../suite.ts'
 
 const ORDERS_UNDER_WAY = 24
-/** Invokes between a start of the engine and its kill, at most. */
+/** Maximum number of invokes between a start of the engine and its kill. */
 const PROGRESS_MAX = 80
 
 export const kill: Suite = {

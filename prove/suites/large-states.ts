@@ -1,5 +1,5 @@
-// `large-states`: many runs of 14 MB of state each, at once, on a heap of 512 MB. The engine does not die: what does not fit
-// waits, and short runs of others go past it (docs/limits.md#memory).
+// `large-states`: many runs of 14 MB of state each, at once, on a heap of 512 MB. The engine does not die: runs that do not fit
+// wait, and short runs of others overtake them (docs/limits.md#memory).
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,7 +19,7 @@ const STEP_CHARS = 900_000
 const SHORT_EVERY_MS = 50
 const SHORT_P99_MS_MAX = 2000
 const SENT_AT_ONCE = 20
-/** The longest that one run of the large ones may take on average, and what all may take besides. */
+/** Maximum average time of one large run, and the additional time for all. */
 const ENDS_MS = { base: 120_000, each: 5_000 }
 
 export const largeStates: Suite = {
@@ -49,7 +49,7 @@ async function driveLarge({ count }: Order): Promise<Finding> {
 async function driveOver(transport: string, count: number) {
   const engine = new EngineProcess({
     env: { NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`, ENGINE_LOG_LEVEL: 'error' },
-    // The runners find an engine that was started again at the same address.
+    // The runners find a restarted engine at the same address.
     args: ['--port', String(await freePort())],
   })
   const keeper = await keepUp(engine)
@@ -90,13 +90,13 @@ async function driveOver(transport: string, count: number) {
   return { ended: ids.length, deaths: keeper.deaths, ms, short: times, p99, read, problems }
 }
 
-/** Reads of large answers that begin at once. Nothing of them is read for a while. */
+/** Number of reads of large answers that begin at once. Their data is not read for a while. */
 const READERS = 80
 const UNREAD_MS = 8000
 
 /**
- * Many clients read steps and bundles of large runs, and search all payloads, at once and slowly. Resolves with the number of whole
- * answers; the others were refused.
+ * Lets many clients read steps and bundles of large runs, and search all payloads, at once and slowly. Resolves with the number
+ * of complete answers; the others were refused.
  */
 async function readSlowly(url: string, ids: readonly string[], app: string): Promise<number> {
   const pathOf = (i: number) => {
@@ -107,7 +107,7 @@ async function readSlowly(url: string, ids: readonly string[], app: string): Pro
   return statuses.filter(status => status === 200).length
 }
 
-/** The status of an answer that is read late; undefined if the connection breaks. */
+/** Returns the status of an answer that is read late; undefined if the connection breaks. */
 function readLate(url: string): Promise<number | undefined> {
   return new Promise(resolve => {
     const sent = request(url, response => {
@@ -126,7 +126,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** Starts the engine, and again whenever it dies. */
+/** Starts the engine, and restarts it whenever it dies. */
 async function keepUp(engine: EngineProcess) {
   const keeper = {
     deaths: 0,
@@ -179,7 +179,7 @@ async function sendOnce(api: Api, app: string): Promise<string> {
   }
 }
 
-/** Short runs, one every few ms: how long each takes from its event to its end. */
+/** Starts a short run every few ms, and measures how long each takes from its event to its end. */
 class ShortLoad {
   readonly problems: string[] = []
   readonly #api: Api

@@ -1,5 +1,5 @@
-// `overload`: more events than the disk takes, because another program holds the database. The engine refuses before
-// the commit, with 429 or 503 and `Retry-After`; every 202 is honoured, and nothing that was refused took effect.
+// `overload`: more events than the disk can take, because another program holds the database. The engine refuses before the
+// commit, with 429 or 503 and `Retry-After`; every 202 is honoured, and no refused event took effect.
 
 import type { EventRecord } from '@perdure/protocol'
 import { pages } from '../../test/faults/kill/verdict.ts'
@@ -9,7 +9,7 @@ import { EngineProcess, PlainRunner, returned, until } from '../../test/kit/inde
 import { type Acknowledged, lostOf, openRuns, TokenLoad } from '../load/token-load.ts'
 import type { Finding, Order, Suite } from '../suite.ts'
 
-/** More senders than the bytes that may wait for the disk allow: 256 MiB (docs/limits.md#bounds). */
+/** Enough senders to exceed the bytes that may wait for the disk: 256 MiB (docs/limits.md#bounds). */
 const PARALLEL = 360
 const DATA_CHARS = 900_000
 const REFUSALS_MIN = 20

@@ -1,6 +1,6 @@
-// `powerloss`: an engine process is recorded with all its writes and syncs, and its disk is rebuilt as a power loss at
-// many moments may leave it. Every acknowledged event and every step result that a runner has seen is there. Needs
-// `strace`, and no root (docs/operating.md#what-durable-means).
+// `powerloss`: an engine process is recorded with all its writes and syncs, and its disk is rebuilt in the states that a power
+// loss may leave at many moments. Every acknowledged event and every step result that a runner has seen is there. Needs `strace`,
+// but not root (docs/operating.md#what-durable-means).
 
 import type { Seeded } from '../../test/kit/seeded.ts'
 import { UNSYNCED } from '../powerloss/disk.ts'
@@ -26,7 +26,7 @@ async function cutPower(order: Order): Promise<Finding> {
   return judgeCuts(await record(), order)
 }
 
-/** `lies`: a planted bug of the disk, which answers syncs and carries out none. */
+/** `lies`: a planted bug of the disk, which acknowledges syncs and carries out none. */
 export async function judgeCuts(
   recording: Recording,
   { count, random, lies = false }: { count: number; random: Seeded; lies?: boolean },
@@ -45,7 +45,7 @@ export async function judgeCuts(
   if (!operations.some(({ kind }) => isWritten(kind))) problems.push('no write was recorded')
   const promised = operations.flatMap(({ kind }, i) => (kind === 'accepted' || kind === 'invoked' ? [i] : []))
   for (let i = 0; i < count && problems.length < PROBLEMS_MAX; i++) {
-    // Half of the cuts come right after something became known, when a sync that is missing costs the most.
+    // Half of the cuts come right after something became known, when a missing sync does the most damage.
     const isHard = i % 2 === 0
     const cut = isHard
       ? (promised[random.between(0, promised.length - 1)] as number) + 1

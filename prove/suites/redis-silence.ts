@@ -1,5 +1,5 @@
-// `redis-silence`: the connections between an engine and its Redis go dead without a word, in one direction or both, again and
-// again. The engine replaces them, and is ready and takes posts within 10 s each time (docs/reliability.md#suites).
+// `redis-silence`: the connections between an engine and its Redis go silently dead, in one direction or both, again and again.
+// The engine replaces them, and is ready and accepts posts within 10 s each time (docs/reliability.md#suites).
 
 import { EngineProcess, flow, freshSchema, onCleanup, REDIS_URL, run, unique, until } from '../../test/kit/index.ts'
 import { type Direction, DroppingProxy } from '../../test/kit/servers/dropping-proxy.ts'

@@ -1,5 +1,5 @@
-// `runner-faults`: a runner that hangs, breaks, answers garbage or half an answer, at random. Each pass is repeated until
-// it is answered, nothing of a broken answer is kept, and no settled step runs again (docs/concepts.md#failures).
+// `runner-faults`: a runner that hangs, breaks, or answers garbage or half an answer, at random. Each pass is repeated until it
+// is answered, no part of a broken answer is kept, and no settled step runs again (docs/concepts.md#failures).
 
 import { MemoRecord } from '../../test/faults/kill/workload.ts'
 import { violations } from '../../test/kit/engine/violations.ts'
@@ -24,7 +24,7 @@ const APP = 'faulty'
 const NAME = 'faulty'
 const FAULT_SHARE = 0.25
 const ENDS_MS_MAX = 120_000
-/** Enough that no run fails by chance, and soon enough for a short suite. */
+/** Enough attempts that no run fails by chance, and short delays for a short suite. */
 const RETRY = { maxAttempts: 100, initialMs: 20, factor: 1.1, maxMs: 100 }
 
 const FAULTS: Readonly<Record<string, Reply>> = {
@@ -86,7 +86,7 @@ async function breakRunners({ count, random }: Order): Promise<Finding> {
 function withFaults(handler: Handler, random: Seeded, onFault: (name: string) => void): Handler {
   const names = Object.keys(FAULTS)
   return async (invoke, record) => {
-    // The steps are executed first: a fault loses the answer of work that was done.
+    // The steps are executed first: a fault loses the answer after the work was done.
     const reply = await handler(invoke, record)
     if (random.next() >= FAULT_SHARE) return reply
     const name = names[random.between(0, names.length - 1)] as string

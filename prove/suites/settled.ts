@@ -1,4 +1,4 @@
-// Waits for the end of a load, before its verdict.
+// Waits for the end of a load before its verdict.
 
 import type { LoadClient } from '../../test/faults/kill/client.ts'
 import { hasOpenDeliveries } from '../../test/faults/kill/workload.ts'
@@ -11,7 +11,7 @@ interface Load {
   destination: Destination
 }
 
-/** Waits for everything in flight, up to a deadline. The verdict then reports what is missing. */
+/** Waits for everything in flight, up to a deadline. The verdict then reports anything missing. */
 export async function settled({ api, app, client, destination }: Load, deadlineMs: number): Promise<void> {
   const acknowledged = client.acknowledged.entries()
   const quiet = async () => {

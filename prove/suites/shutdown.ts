@@ -1,5 +1,5 @@
-// `shutdown`: a file system of its own loses its power, by the shutdown ioctl of ext4, while an engine writes to it.
-// After the journal's replay every acknowledged event is there. Needs root, mkfs.ext4, a loop device and python3.
+// `shutdown`: a separate file system loses its power, through the shutdown ioctl of ext4, while an engine writes to it. After the
+// journal's replay every acknowledged event is there. Needs root, mkfs.ext4, a loop device and python3.
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -16,7 +16,7 @@ import type { Finding, Order, Suite } from '../suite.ts'
 const IMAGE_MIB = 256
 const LOAD_MS_MAX = 600
 const ENDS_MS_MAX = 60_000
-/** EXT4_IOC_SHUTDOWN with EXT4_GOING_FLAGS_NOLOGFLUSH: nothing more reaches the disk, the journal's log included. */
+/** EXT4_IOC_SHUTDOWN with EXT4_GOING_FLAGS_NOLOGFLUSH: nothing more reaches the disk, not even the journal's log. */
 const SHUTDOWN = `import fcntl, os, struct, sys
 fcntl.ioctl(os.open(sys.argv[1], os.O_RDONLY), 0x8004587d, struct.pack("I", 2))`
 
@@ -64,11 +64,11 @@ async function shutDown({ count, random }: Order): Promise<Finding> {
 interface Disk {
   folder: string
   losePower(): void
-  /** Mounts again what is on the disk; the journal is replayed. */
+  /** Mounts the disk's contents again, which replays the journal. */
   remount(): Promise<void>
 }
 
-/** A file system in a file; or the reason why there is none. */
+/** Returns a file system in a file, or the reason why there is none. */
 function openDisk(): Disk | string {
   if (process.getuid?.() !== 0) return 'the shutdown ioctl needs root'
   const directory = mkdtempSync(join(tmpdir(), 'perdure-ext4-'))

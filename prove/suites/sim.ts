@@ -1,11 +1,11 @@
-// `sim`: the real engine in one process under a virtual clock and a seed, with faults of store, network and runners.
-// Every promise is checked in every seed, and a seed repeats itself to the letter.
+// `sim`: the real engine in one process under a virtual clock and a seed, with faults of store, network and runners. Every
+// promise is checked for every seed, and a seed repeats itself exactly.
 
 import { shrink, simulate } from '../../test/sim/core/simulate.ts'
 import type { Finding, Order, Suite } from '../suite.ts'
 
 const NOTHING_OFF: ReadonlySet<string> = new Set()
-/** One seed of so many is run twice, and its two traces are compared. */
+/** One in this many seeds is run twice, and the two traces are compared. */
 const REPEATED_EVERY = 20
 /** Each failure is shrunk, which takes many runs. */
 const FAILURES_MAX = 5

@@ -1,5 +1,5 @@
-// `soak`: a steady load for a long time. Everything that was acknowledged ends right, and the
-// engine's memory and open files do not grow.
+// `soak`: a steady load for a long time. Everything acknowledged ends correctly, and the engine's memory and open files do not
+// grow.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -8,7 +8,7 @@ import type { Finding, Order, Suite } from '../suite.ts'
 
 const ORDERS_UNDER_WAY = 12
 const SAMPLE_MS = 500
-/** Growth from the second quarter of the time to the last, at most. Shorter times only warm the engine up. */
+/** Maximum growth from the second quarter of the time to the last. Shorter times only warm up the engine. */
 const GROWTH_MAX = 1.3
 const JUDGED_SECONDS_MIN = 300
 const FILES_MORE_MAX = 20
@@ -57,7 +57,7 @@ async function loadSteadily({ count }: Order): Promise<Finding> {
   }
 }
 
-/** Undefined where the system has no `/proc`. */
+/** Returns undefined on systems without `/proc`. */
 function sampleOf(pid: number): Sample | undefined {
   try {
     const resident = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
@@ -67,7 +67,7 @@ function sampleOf(pid: number): Sample | undefined {
   }
 }
 
-/** The median of each figure in one quarter of the samples, counted from 0. */
+/** Returns the median of each figure in one quarter of the samples, counted from 0. */
 function quarter(samples: readonly Sample[], n: number): Sample | undefined {
   const some = samples.slice((samples.length * n) / 4, (samples.length * (n + 1)) / 4)
   if (some.length === 0) return undefined

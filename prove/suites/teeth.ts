@@ -1,5 +1,5 @@
-// `teeth`: checks the suites. Each planted bug, of what the engine commits, of SQLite, of the disk, of the fence, must
-// make its suite fail: a check that no bug can trip proves nothing.
+// `teeth`: checks the suites. Each planted bug (in the engine's commits, SQLite, the disk or the fence) must make its suite fail:
+// a check that no bug can trip proves nothing.
 
 import { closeOpened } from '../../test/kit/cleanup.ts'
 import { seeded } from '../../test/kit/seeded.ts'
@@ -26,7 +26,7 @@ export const teeth: Suite = {
   run: plantBugs,
 }
 
-/** A bug, and the suite that must notice it. Answers what was noticed first, undefined when nothing was. */
+/** A bug, and the suite that must notice it. Returns the first difference that was noticed, or undefined if nothing was. */
 interface Bug {
   name: string
   suite: string
@@ -92,7 +92,7 @@ async function uncheckedFence(seed: number): Promise<string | undefined> {
   return firstOf(freezeEngines({ count: 20, random: seeded(seed), isFenceChecked: false }))
 }
 
-/** The first difference that a suite reports, with everything closed that it has opened. */
+/** Returns the first difference that a suite reports, after closing everything that the suite has opened. */
 async function firstOf(finding: Promise<Finding>): Promise<string | undefined> {
   const { problems } = await finding
   // An engine on a damaged store logs errors, which the kit reports when it closes.

@@ -1,6 +1,5 @@
-// `timers`: sleeps, timeouts of waits and a schedule over restarts of the engine by kill -9, in real time, and sleeps of
-// months in virtual time. No timer fires early, none is lost, a schedule starts one run for each instant
-// (docs/promises.md#timers).
+// `timers`: sleeps, timeouts of waits and a schedule across restarts of the engine by kill -9, in real time, and sleeps of months
+// in virtual time. No timer fires early, none is lost, and a schedule starts one run for each instant (docs/promises.md#timers).
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { violations } from '../../test/kit/engine/violations.ts'
@@ -28,7 +27,7 @@ const KILLS = 3
 const ENDS_MS_MAX = 120_000
 const SENT_AT_ONCE = 50
 const DAY_MS = 86_400_000
-/** Beyond the 24.8 days that a timer of the runtime can wait. */
+/** Some are beyond the 24.8 days that a timer of the runtime can wait. */
 const VIRTUAL_DAYS = [1, 25, 30, 49.8, 365, 3000]
 
 export const timers: Suite = {
@@ -44,7 +43,7 @@ export const timers: Suite = {
 
 interface Fired {
   runId: string
-  /** How much later than due the pass after the timer came. */
+  /** How late the pass after the timer was. */
   lateMs: number
 }
 
@@ -63,7 +62,7 @@ async function overRestarts({ count, random }: Order): Promise<Finding> {
     workflows: {
       timed: (invoke, record) => {
         const { lengthMs, isWait } = invoke.event.data as { lengthMs: number; isWait: boolean }
-        // The timer begins when its step is stored, which is after this answer.
+        // The timer begins when its step is stored, after this answer.
         if (invoke.pass === 1) due.set(invoke.ctx.runId, Date.now() + lengthMs)
         const timer = isWait ? wait('timer', 'never', lengthMs) : sleep('timer', lengthMs)
         return timed(lengthMs, timer)(invoke, record)
@@ -116,7 +115,7 @@ async function ticksOf(api: Api, app: string): Promise<string[]> {
   return inputs.flatMap(input => (input as { scheduledAt?: string } | undefined)?.scheduledAt ?? [])
 }
 
-/** One sleep of each length. A millisecond before its end it sleeps, and then it ends. */
+/** Runs one sleep of each length. A millisecond before its end the run still sleeps, and then it ends. */
 async function overYears(seed: number): Promise<Finding> {
   const random: Seeded = seeded(seed)
   const problems: string[] = []
@@ -131,7 +130,7 @@ async function overYears(seed: number): Promise<Finding> {
     clock.jump(lengthMs - 1)
     await engine.api.send({ name: 'nobody.listens' })
     if ((await engine.api.run(runId)).status !== 'waiting') problems.push(`a sleep of ${days} days ended early`)
-    // The lease and the pass itself need time to go on.
+    // The lease and the pass itself need time to continue.
     await until(async () => {
       clock.jump(1)
       return (await engine.api.run(runId)).status === 'succeeded'

@@ -1,5 +1,5 @@
-// `vanish`: a runner's machine that is gone without a word, over HTTP and over Connect; a second runner stays. New runs end in time
-// on the other one, and passes under way are noticed and repeated (docs/wire-protocol.md#routing).
+// `vanish`: a runner's machine disappears silently, over HTTP and over Connect; a second runner stays. New runs end in time on
+// the second runner, and lost passes are noticed and repeated (docs/wire-protocol.md#routing).
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Api, EngineProcess, unique, until } from '../../test/kit/index.ts'
@@ -75,7 +75,7 @@ async function warmUp(api: Api, app: string): Promise<void> {
   await until(both, { what: 'both runners', deadlineMs: 120_000 })
 }
 
-/** Measures new runs and those under way while a machine is gone. */
+/** Measures new runs and runs under way while a machine is gone. */
 async function loseMachine(api: Api, app: string, machine: Machine): Promise<{ p99: number; underWay: number }> {
   const long = await Promise.all(Array.from({ length: LONG_RUNS }, () => api.send({ app, name: `${app}-long` })))
   await pause(2000)
