@@ -1,5 +1,5 @@
-// `npm run bench`: runs the workloads one after the other, prints a table, writes JSON. A lost or failed run makes it
-// exit with code 1, and a budget of the console that is exceeded; other figures never do.
+// `npm run bench`: runs the workloads one after the other, prints a table, and writes JSON. Exits with code 1 if a run is lost or
+// fails, or if a budget of the console is exceeded; other figures never cause that.
 
 import { writeFileSync } from 'node:fs'
 import { describeMachine, type Machine } from './report/machine.ts'

@@ -1,5 +1,5 @@
-// A queueing model of an engine under load, which reproduces the figures of W1 and FLOOD from what each part costs: four threads on
-// so many cores, one batch of writes under way, a bound of runs under way. bench/laboratory.md explains it. Run it with
+// A queueing model of an engine under load. It reproduces the figures of W1 and FLOOD from the cost of each part: four threads on
+// a number of cores, one batch of writes under way, a maximum of runs under way. bench/laboratory.md explains it. Run it with
 // `node --import tsx bench/model.ts`.
 
 /** CPU in us of one piece of work on each thread, and waits in us. Measured over Connect with the SDK's runner. */
@@ -9,16 +9,16 @@ const COST = {
   pass: 42,
   /** Work of the engine's thread for a unit that has become durable: an answer to the sender, or the next invoke. */
   settle: 12,
-  /** A run that was not leased in the commit of its event: a claim, a read, and its part of a second commit. */
+  /** A run that was not leased in the commit of its event: a claim, a read, and its share of a second commit. */
   claim: 60,
   invoke: 68,
   unit: 17,
-  /** A batch, beside its units: CPU, and the disk. */
+  /** A batch, without its units: CPU, and the disk. */
   batch: 150,
   fsync: 400,
   /** The answer of the writer, in the engine's thread. */
   answer: 0.1,
-  /** A thread that slept goes on so much later. */
+  /** Delay before a sleeping thread continues. */
   wake: 40,
   /** Collection and compilation in helper threads, for each us of the engine's thread. */
   helpers: 0.3,
@@ -26,7 +26,10 @@ const COST = {
 const PASSES = 3
 const BATCH_MAX = 512
 
-/** A thread takes all work that has arrived in one turn of its loop, and what it sends leaves after so much work or with the turn. */
+/**
+ * A thread takes all work that has arrived in one turn of its loop. It sends its messages after this much work, or at the end of
+ * the turn.
+ */
 const SENT_TOGETHER = { load: 1, engine: 16, writer: 1, runner: 1000, helpers: 1 }
 
 type Kind = keyof typeof SENT_TOGETHER
@@ -39,7 +42,7 @@ interface Work {
 }
 
 interface Unit {
-  /** The engine thread that wrote it. */
+  /** The engine thread that wrote the unit. */
   of: number
   settled(): void
 }
@@ -49,12 +52,12 @@ interface Queue {
   sentTogether: number
   busyUs: number
   works: Work[]
-  /** Works of the turn that are left, and what was done in it and not sent yet. */
+  /** The remaining work of the turn, and the completed work whose messages are not sent yet. */
   left: number
   unsent: (() => void)[]
 }
 
-/** Threads that share cores: each has a queue of work, and when more are busy than there are cores, all are slower. */
+/** Threads that share cores: each has a queue of work, and if more are busy than there are cores, all are slower. */
 class Machine {
   now = 0
   /** Gets each piece of time in which a thread has work, on a core or not. */
@@ -99,7 +102,7 @@ class Machine {
     }
   }
 
-  /** The CPU time of each kind of thread so far. */
+  /** Returns the CPU time of each kind of thread so far. */
   busyUs(): Record<Kind, number> {
     const sums = { load: 0, engine: 0, writer: 0, runner: 0, helpers: 0 }
     for (const { thread, busyUs } of this.#queues.values()) sums[thread.split(' ')[0] as Kind] += busyUs
@@ -130,15 +133,15 @@ interface Load {
   senders: number
   /** A sender posts again when its run has ended, or when its post is answered. */
   until: 'ended' | 'accepted'
-  /** Posts taken in at once, and the same while the engine is full. */
+  /** Maximum number of posts accepted at once, and the same while the engine is full. */
   acceptsMax?: number
   fullAcceptsMax?: number
-  /** Engine threads, each with a runner and a share of the runs, on one writer. */
+  /** Engine threads, each with a runner and a share of the runs, using one writer. */
   engines?: number
   cores?: number
 }
 
-/** Runs under way in an engine. */
+/** Maximum number of runs under way in an engine. */
 const RUNS_MAX = 1000
 
 /** Engines, their runners and their senders on one machine. */
@@ -225,7 +228,7 @@ class Model {
     if (!this.#isWriting) this.#write()
   }
 
-  /** The next batch begins when the engine's thread has the answer to the last one, before its callers go on. */
+  /** Begins the next batch when the engine's thread has the answer to the last one, before the callers of that batch continue. */
   #write(): void {
     const batch = this.#units.splice(0, BATCH_MAX)
     const [first] = batch
@@ -240,7 +243,7 @@ class Model {
   }
 }
 
-/** The rates and the shares of a core in so many seconds, after a second of warm-up. */
+/** Returns the rates and the shares of a core during this many seconds, after a second of warm-up. */
 function simulate(load: Load, seconds = 10) {
   const model = new Model(load)
   const { machine } = model
@@ -262,7 +265,7 @@ function simulate(load: Load, seconds = 10) {
   return Object.fromEntries(Object.entries(figures).map(([name, figure]) => [name, Math.round(figure)]))
 }
 
-/** Four threads in 50 ms: a sign for each half of a millisecond, `#` if the thread had work for most of it. */
+/** Draws four threads over 50 ms: a sign for each half of a millisecond, `#` if the thread had work for most of it. */
 function timeline(load: Load): string {
   const { machine } = new Model(load)
   machine.run(1e6)

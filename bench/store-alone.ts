@@ -24,7 +24,7 @@ const ids = new IdSource(Math.random)
 /** The database, and the measurements that depend on its kind. */
 interface Place {
   open(): Promise<Store>
-  /** Processes that work for the stores, besides this one. */
+  /** Processes that work for the stores, in addition to this one. */
   servers(): Promise<number[]>
   /** Bytes on disk, and bytes of log written so far. */
   bytes(): Promise<{ kept: number; logged: number }>
@@ -72,7 +72,7 @@ async function measure(place: Place, stores: Store[], inFlight: number, seconds:
   }
 }
 
-/** One run: created with its event, three steps, and its end, each durable before the next. */
+/** Writes one run: created with its event, three steps, and its end, each durable before the next. */
 async function writeRun(store: Store): Promise<void> {
   const now = systemClock.now()
   const event: Event = {

@@ -1,6 +1,5 @@
-// A process in the engine's place that only transports: it decides and stores nothing. It calls the runner with undici
-// and the settings of the engine's HTTP transport, or over the runner's socket; the load reaches it over node:http. ceiling.ts
-// starts it.
+// A process that replaces the engine and only transports: it decides and stores nothing. It calls the runner with undici and the
+// settings of the engine's HTTP transport, or over the runner's socket; the load reaches it over node:http. ceiling.ts starts it.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -10,7 +9,7 @@ import { Loop } from '../load/loop.ts'
 import { type Percentiles, percentiles } from '../measure/latency.ts'
 import { corked, frameOf } from '../rig/connect-runner.ts'
 
-/** How the runner is called: at the address of its server, or without one over its socket. */
+/** How the runner is called: at the address of its server, or over its socket if there is no address. */
 interface Called {
   origin: string | undefined
 }

@@ -1,5 +1,5 @@
-// Measures the ceiling of a workload's transport, with the same runner process and the same load: `echo` is a plain
-// POST between two processes, `relay` the workload itself with a relay in the engine's place.
+// Measures the ceiling of a workload's transport, with the same runner process and the same load: `echo` is a plain POST between
+// two processes, `relay` is the workload itself with a relay instead of the engine.
 
 import { Loop } from '../load/loop.ts'
 import { Runs } from '../load/runs.ts'
@@ -40,7 +40,7 @@ export async function measureCeiling({ runner, shape, inFlight, seconds, over }:
   try {
     const { port } = await messageOf<CeilingMessage, 'listening'>(child, 'listening')
     const origin = `http://127.0.0.1:${port}`
-    // The runner's socket is connected again, to the ceiling process this time.
+    // Connect the runner's socket again, this time to the ceiling process.
     if (over !== 'http') await runner.attach(origin, { over })
     await echo(WARM_UP_SECONDS)
     const echoMeter = new CpuMeter({ client: pid, server: runner.pid })
@@ -78,7 +78,7 @@ export async function measureCeiling({ runner, shape, inFlight, seconds, over }:
   }
 }
 
-/** The figures of the ceiling, and the share of them that the engine reaches. */
+/** Returns the figures of the ceiling, and the share of them that the engine reaches. */
 export async function ceilingFigures(options: CeilingOptions, runsPerS: number): Promise<Record<string, Figures>> {
   const { echo, relay } = await measureCeiling(options)
   const invokesPerS = runsPerS * memosOfPasses(options.shape, 0).length
@@ -101,7 +101,7 @@ export async function ceilingFigures(options: CeilingOptions, runsPerS: number):
   }
 }
 
-/** The invoke bodies of a run's passes, each split where the run's number stands. */
+/** Returns the invoke bodies of a run's passes, each split at the run's number. */
 function invokeBodies(shape: Shape): { before: string; afters: string[] } {
   const ctx = { runId: 'run_01', workflow: shape.name, attempt: 1, app: BENCH_APP, runner: '' }
   const afters = memosOfPasses(shape, 0).map(memo => `}},"steps":${memo},"ctx":${JSON.stringify(ctx)}}`)

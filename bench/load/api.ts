@@ -1,9 +1,9 @@
-// One client for all requests of the bench: undici's Pool.dispatch, which costs the load as little as a request can.
+// One client for all requests of the bench: undici's Pool.dispatch, which costs the load as little as possible.
 
 import { StringDecoder } from 'node:string_decoder'
 import { type Dispatcher, Pool } from 'undici'
 
-/** The secret key of a namespace, for engines that `Rig` starts with several namespaces. */
+/** Returns the secret key of a namespace, for engines that `Rig` starts with several namespaces. */
 export const keyOf = (namespace: string) => `bench-key-of-namespace-${namespace}-0123456789`
 
 export interface Answer {
@@ -14,10 +14,10 @@ export interface Answer {
 }
 
 export interface ApiOptions {
-  /** Calls with the key of this namespace. */
+  /** Calls use the key of this namespace. */
   namespace?: string | undefined
   headers?: Readonly<Record<string, string>>
-  /** Kept-alive connections; a further request waits for a free one. */
+  /** Number of kept-alive connections; a further request waits for a free one. */
   connections?: number
 }
 
@@ -26,18 +26,18 @@ export class Api {
   readonly #headers: Record<string, string>
   #turn = 0
 
-  /** With several engines, requests go to each in turn. */
+  /** With several engines, requests go to them in turn. */
   constructor(origin: string | readonly string[], { namespace, headers, connections = 64 }: ApiOptions = {}) {
     this.#pools = [origin].flat().map(one => new Pool(one, { connections, pipelining: 1 }))
     this.#headers = { 'content-type': 'application/json', ...headers }
     if (namespace !== undefined) this.#headers.authorization = `Bearer ${keyOf(namespace)}`
   }
 
-  /** Resolves with the whole answer, whatever its status. `onData` gets each piece of the body when it arrives. */
+  /** Resolves with the whole answer, whatever its status. `onData` gets each piece of the body as it arrives. */
   call(method: 'GET' | 'POST' | 'PUT', path: string, body?: string | Buffer, onData?: (text: string) => void) {
     return new Promise<Answer>((resolve, reject) => {
       const answer: Answer = { status: 0, text: '', cursor: undefined }
-      // A character may come in two chunks.
+      // A character may be split between two chunks.
       const decoder = new StringDecoder()
       const handler: Dispatcher.DispatchHandler = {
         onConnect() {},
@@ -60,17 +60,19 @@ export class Api {
     })
   }
 
-  /** The parsed answer. Throws when its status is not 2xx. */
+  /** Returns the parsed answer. Throws if its status is not 2xx. */
   async get<T>(path: string): Promise<T> {
     return parsed(`GET ${path}`, await this.call('GET', path))
   }
 
-  /** As `get`. The body is sent as JSON. */
+  /** Like `get`, but sends a body as JSON. */
   async post<T>(path: string, body?: unknown): Promise<T> {
     return parsed(`POST ${path}`, await this.call('POST', path, JSON.stringify(body)))
   }
 
-  /** The time (performance.now) of the frame that says that the run succeeded. Resolves when the run's stream has ended. */
+  /**
+   * Returns the time (performance.now) of the frame that says that the run succeeded. Resolves when the run's stream has ended.
+   */
   async untilSucceeded(runId: string): Promise<number> {
     let [pending, seenAt] = ['', Number.NaN]
     const isEnd = (text: string) => text.includes('event: run_status') && text.includes('"status":"succeeded"')

@@ -46,12 +46,12 @@ export class Loop {
     return this.latenciesMs.length
   }
 
-  /** Lets the loop go on for this long. */
+  /** Lets the loop continue for this long. */
   measure(seconds: number): Promise<Window> {
     return this.#window(this.done, () => pause(seconds * 1000))
   }
 
-  /** Lets the loop go on until this many calls have ended in all. Throws when none ends for a minute. */
+  /** Lets the loop continue until this many calls have ended in total. Throws if none ends for a minute. */
   measureUntil(calls: number): Promise<Window> {
     return this.#window(this.done, async () => {
       for (let [last, since] = [this.done, performance.now()]; this.done < calls; await pause(5)) {
@@ -62,19 +62,19 @@ export class Loop {
     })
   }
 
-  /** From the start until the loop is empty: for a loop with `callsMax`. */
+  /** Measures from the start until the loop is empty: for a loop with `callsMax`. */
   measureAll(timeoutMs: number): Promise<Window> {
     return this.#window(0, () => this.#empty(timeoutMs))
   }
 
-  /** Until so many calls have ended, or for this long, whichever is first. */
+  /** Waits until this many calls have ended, or for this long, whichever is first. */
   async warmUp(calls: number, secondsMax: number): Promise<void> {
     const endAt = performance.now() + secondsMax * 1000
     do await pause(200)
     while (this.done < calls && performance.now() < endAt)
   }
 
-  /** Starts no more calls and waits for those under way. Calls that do not end are a problem. */
+  /** Starts no more calls and waits for the calls under way. A call that does not end is a problem. */
   stop(timeoutMs = 30_000): Promise<void> {
     this.#isStopping = true
     return this.#empty(timeoutMs)
@@ -99,7 +99,7 @@ export class Loop {
   }
 }
 
-/** Measures a window of a loop on the rig: its calls, and the CPU that the rig's processes used meanwhile. */
+/** Measures a window of a loop on the rig: its calls, and the CPU that the rig's processes used during it. */
 export async function measured(rig: Rig, window: () => Promise<Window>): Promise<Window & { cpu: CpuUse }> {
   const meter = new CpuMeter(rig.pids)
   const result = await window()

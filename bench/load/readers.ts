@@ -1,9 +1,9 @@
-// Streams that are open and read, but whose content nobody looks at: plain sockets of this process.
+// Streams that are open and read, but whose content is ignored: plain sockets of this process.
 
 import { connect, type Socket } from 'node:net'
 import { keyOf } from './api.ts'
 
-/** Sockets that are being opened at once. */
+/** Maximum number of sockets that are opened at the same time. */
 const OPENING = 100
 
 /** Opens one stream for each request, given as path and namespace. */

@@ -1,5 +1,5 @@
-// Calls of a loop that are runs of one shape, and the checks afterwards: every accepted run is in the store and succeeded, and
-// a sample of the runs has the right input, result and steps.
+// Calls of a loop that are runs of one shape, and the checks afterwards: every accepted run is in the store and has succeeded,
+// and a sample of the runs has the correct input, result and steps.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
@@ -8,17 +8,17 @@ import { BENCH_APP, eventData, expectedResult, type Shape } from '../rig/workflo
 import { Api } from './api.ts'
 
 /**
- * When a run's call ends. `accepted`: with its 202. `finished` and `parked`: when the runner reports that it answered the run's last
- * invoke, or parked the run; listening to the runner costs the engine nothing. `stored`: with the frame `succeeded` on the run's own
- * stream. `reply`: with the result in the answer of the POST.
+ * When a run's call ends. `accepted`: with its 202. `finished` and `parked`: when the runner reports that it answered the run's
+ * last invoke, or parked the run; listening to the runner costs the engine nothing. `stored`: with the frame `succeeded` on the
+ * run's own stream. `reply`: with the result in the answer to the POST.
  */
 export type Until = 'accepted' | 'finished' | 'parked' | 'stored' | 'reply'
 
-/** An engine that is full answers 503; the run is posted again after this long. */
+/** A full engine answers 503; the run is posted again after this long. */
 const REFUSED_PAUSE_MS = 20
 /** A request that waits for the result holds its connection. */
 const CONNECTIONS: Readonly<Record<Until, number>> = { accepted: 64, finished: 64, parked: 64, stored: 64, reply: 512 }
-/** One of this many runs is checked through the API, and the first ones. */
+/** One in this many runs is checked through the API, and the first runs. */
 const SAMPLE_EVERY = 97
 const SAMPLES_MAX = 50
 const SETTLE_MS = 20_000
@@ -28,7 +28,7 @@ const OPEN_STATUSES = ['queued', 'running', 'waiting', 'paused']
 let lastNumber = 0
 
 interface Place {
-  /** Addresses of the engines, or of the relay in their place. */
+  /** Addresses of the engines, or of the relay that replaces them. */
   origins: readonly string[]
   /** The runner's namespace. */
   namespace?: string | undefined
@@ -48,7 +48,7 @@ export class Runs {
   refused = 0
   /** Run ids of a sample, by the number of the run. */
   readonly samples = new Map<number, string>()
-  /** With `stored`, times of the steps on the way: to the 202, and to the runner's last answer. */
+  /** With `stored`, times of the intermediate steps: to the 202, and to the runner's last answer. */
   readonly acceptedMs: number[] = []
   readonly answeredMs: number[] = []
 
@@ -92,7 +92,7 @@ export class Runs {
     return this.#api.close()
   }
 
-  /** The text of the answer that accepts the run. */
+  /** Returns the text of the answer that accepts the run. */
   async #post(n: number): Promise<string> {
     const data = this.#untilMs === undefined ? eventData(this.shape, n) : `{"n":${n},"untilMs":${this.#untilMs}}`
     const body = `{"name":"${this.shape.name}","app":"${BENCH_APP}","data":${data}}`
@@ -144,7 +144,7 @@ function add(counts: Map<string, number>, key: string, count: number): void {
   counts.set(key, (counts.get(key) ?? 0) + count)
 }
 
-/** The last answers of a loop may not be stored yet: waits until no run is open. */
+/** Waits until no run is open, because the last answers of a loop may not be stored yet. */
 async function settle(api: Api): Promise<string[]> {
   for (const giveUpAt = performance.now() + SETTLE_MS; ; await pause(100)) {
     const open = await anyOpen(api)
@@ -158,7 +158,7 @@ async function anyOpen(api: Api): Promise<string | undefined> {
   return undefined
 }
 
-/** Every run of the bench, page by page. */
+/** Yields every run of the bench, page by page. */
 async function* storedRuns(api: Api, filter = ''): AsyncGenerator<StoredRun> {
   let cursor: string | undefined = ''
   while (cursor !== undefined) {

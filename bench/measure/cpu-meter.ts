@@ -6,7 +6,7 @@ import { cpuSeconds, machineSeconds, type ThreadSeconds, threadSeconds } from '.
 interface CpuShare {
   process: string
   seconds: number
-  /** The thread that runs the JavaScript: the first one, or the busiest of a process whose first one only waits, as the engine's. */
+  /** The thread that runs the JavaScript: the first one, or the busiest one if the first only waits, as in the engine. */
   mainSeconds: number
   /** The busiest other thread; in the engine it is the store's writer. */
   busiestOtherSeconds: number
@@ -22,7 +22,7 @@ export interface CpuUse {
   seconds: number
 }
 
-/** CPU seconds of one process, or of all whose name begins so. */
+/** Returns the CPU seconds of one process, or of all processes whose name begins like this. */
 export function secondsOf({ shares }: CpuUse, name: string): number {
   return shares.reduce((sum, { process, seconds }) => sum + (process.startsWith(name) ? seconds : 0), 0)
 }
@@ -46,7 +46,7 @@ export class CpuMeter {
     })
   }
 
-  /** CPU used since the start. Processes that ended since then are left out. */
+  /** Returns the CPU used since the start, without processes that have ended since then. */
   read(): CpuUse {
     const shares = this.#before.flatMap(({ name, pid, seconds, threads }) => {
       const now = cpuSeconds(pid)
@@ -61,7 +61,7 @@ export class CpuMeter {
   }
 }
 
-/** A first thread with less than this share of the busiest one only waits. */
+/** A first thread with less than this share of the busiest one counts as waiting. */
 const WAITING_SHARE = 0.1
 
 function split(pid: number, before: ThreadSeconds): { mainSeconds: number; busiestOtherSeconds: number } {

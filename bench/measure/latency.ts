@@ -7,14 +7,14 @@ export interface Percentiles {
   max: number
 }
 
-/** Nearest-rank percentiles; all NaN when nothing was measured. */
+/** Returns nearest-rank percentiles; all are NaN if nothing was measured. */
 export function percentiles(values: readonly number[]): Percentiles {
   const sorted = Float64Array.from(values).sort()
   const at = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN
   return { p50: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1) }
 }
 
-/** How long the work takes, in ms. */
+/** Returns how long the work takes, in ms. */
 export async function msOf(work: () => Promise<unknown>): Promise<number> {
   const from = performance.now()
   await work()
@@ -22,15 +22,15 @@ export async function msOf(work: () => Promise<unknown>): Promise<number> {
 }
 
 interface Sampling {
-  /** No more samples than this. */
+  /** Maximum number of samples. */
   samples?: number
-  /** No further sample once all together took this long. */
+  /** Takes no further sample once all of them together took this long. */
   spentMsMax?: number
   /** Runs before each sample, unmeasured. */
   before?(): Promise<unknown>
 }
 
-/** Percentiles of the times of `work` in ms, one after the other, and how many there are; one at least. */
+/** Returns percentiles of the times of `work` in ms, one after the other, and the number of samples; at least one. */
 export async function timed(
   work: () => Promise<unknown>,
   { samples = Number.POSITIVE_INFINITY, spentMsMax = Number.POSITIVE_INFINITY, before }: Sampling,

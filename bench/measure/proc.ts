@@ -1,4 +1,4 @@
-// Reads what Linux reports about a process: CPU time, also by thread, and resident memory. Undefined on other systems.
+// Reads what Linux reports about a process: CPU time, also per thread, and resident memory. Undefined on other systems.
 
 import { readdirSync, readFileSync } from 'node:fs'
 

@@ -40,12 +40,12 @@ interface CpuProfile {
 
 const TOP = 25
 
-/** The clock of the profiles: monotonic microseconds. */
+/** Returns the time of the profiles' clock, in monotonic microseconds. */
 export function nowUs(): number {
   return Number(process.hrtime.bigint() / 1000n)
 }
 
-/** Every profile in the directory, cut to the spans. Threads without busy time in them are left out. */
+/** Returns every profile in the directory, cut to the spans. Threads without busy time in them are left out. */
 export function readProfiles(dir: string, spans: readonly TimeSpan[]): ThreadProfile[] {
   return readdirSync(dir)
     .filter(file => file.endsWith('.cpuprofile'))
@@ -55,7 +55,7 @@ export function readProfiles(dir: string, spans: readonly TimeSpan[]): ThreadPro
     .sort((a, b) => (a.thread < b.thread ? -1 : 1))
 }
 
-/** Files are named after the thread and a number: `main-1`, `perdure_writer-4711`. */
+/** Returns the thread of a file. Files are named after the thread and a number: `main-1`, `perdure_writer-4711`. */
 function threadOf(file: string): string {
   return file.slice(0, file.lastIndexOf('-')).replaceAll('_', ' ')
 }
@@ -70,7 +70,7 @@ function summarise(thread: string, profile: CpuProfile, spans: readonly TimeSpan
   let idleUs = 0
   let busyUs = 0
 
-  /** Depth first; a recursive function counts once per stack. Returns the time in the node and below it. */
+  /** Walks depth first; a recursive function counts once per stack. Returns the time in the node and below it. */
   const walk = (id: number, above: ReadonlySet<string>): number => {
     const node = byId.get(id) as CpuProfile['nodes'][number]
     const name = nameOf(node.callFrame)
@@ -101,7 +101,7 @@ function summarise(thread: string, profile: CpuProfile, spans: readonly TimeSpan
   }
 }
 
-/** Microseconds by node, of the samples inside the spans. */
+/** Returns microseconds by node, for the samples inside the spans. */
 function selfTimes({ samples, timeDeltas, startTime }: CpuProfile, spans: readonly TimeSpan[]) {
   const times = new Map<number, number>()
   let now = startTime
@@ -125,7 +125,7 @@ function topOf(times: Map<string, number>, busyUs: number): FunctionTime[] {
     .map(([name, us]) => ({ name, ms: us / 1000, share: us / busyUs }))
 }
 
-/** The idle event loop, or a sleeping thread (see profile-threads.cjs). */
+/** Whether this is the idle event loop, or a sleeping thread (see profile-threads.cjs). */
 function isWaiting({ functionName }: CpuProfile['nodes'][number]['callFrame']): boolean {
   return functionName === '(idle)' || functionName === 'profiledSleep'
 }

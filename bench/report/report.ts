@@ -1,4 +1,4 @@
-// The result type of workloads, and its output as text. The JSON file contains the same in full.
+// The result type of workloads, and its output as text. The JSON file contains the same data in full.
 
 import type { CpuUse } from '../measure/cpu-meter.ts'
 import type { FunctionTime, ThreadProfile } from '../measure/profile.ts'
@@ -25,7 +25,10 @@ export interface Result extends Required<Outcome> {
 const LABEL_WIDTH = 20
 const PROFILE_ROWS = { self: 25, total: 25, modules: 12 } as const
 
-/** CPU figures of a window in which `runs` runs finished. `rest` is mostly garbage collection and compilation. Shares are of one core. */
+/**
+ * Returns the CPU figures of a window in which `runs` runs finished. `rest` is mostly garbage collection and compilation. Shares
+ * are of one core.
+ */
 export function cpuFigures(
   { shares, othersShare, idleShare, seconds: window }: CpuUse,
   runs: number,
@@ -72,7 +75,7 @@ function functionLine({ name, share, ms }: FunctionTime): string {
   return `      ${(100 * share).toFixed(1).padStart(5)} %  ${formatNumber(ms).padStart(7)} ms  ${name}`
 }
 
-/** About three digits, with separators for thousands. */
+/** Formats with about three digits, and with separators for thousands. */
 export function formatNumber(value: number): string {
   if (!Number.isFinite(value)) return '-'
   const size = Math.abs(value)

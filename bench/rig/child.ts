@@ -9,7 +9,7 @@ process.on('exit', () => {
 })
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130))
 
-/** Kills the child when the bench ends, in whatever way. */
+/** Kills the child when the bench ends, no matter how. */
 export function keep<C extends ChildProcess>(child: C): C {
   alive.add(child)
   child.on('exit', () => alive.delete(child))
@@ -21,7 +21,7 @@ export function forkBench(url: URL): ChildProcess {
   return keep(fork(fileURLToPath(url), [], { execArgv: ['--import', 'tsx'] }))
 }
 
-/** The next message of this kind. Rejects when the child ends before that. */
+/** Returns the next message of this kind. Rejects if the child ends first. */
 export function messageOf<M extends { kind: string }, K extends M['kind']>(child: ChildProcess, kind: K) {
   return new Promise<Extract<M, { kind: K }>>((resolve, reject) => {
     const stopListening = () => child.off('message', onMessage).off('exit', onExit)

@@ -1,4 +1,4 @@
-// Both ends of a runner's socket, without the SDK and the engine: the bare runner, and the frames that all of the bench's sockets
+// Both ends of a runner's socket, without the SDK and the engine: the bare runner, and the frames that all sockets of the bench
 // write. With checkpoints a pass continues after a step once the step is durable.
 
 import type { Socket } from 'node:net'
@@ -11,11 +11,11 @@ interface ConnectOptions {
   url: string
   headers?: Readonly<Record<string, string>>
   registration: object
-  /** Report steps in checkpoints, instead of one step per pass. */
+  /** Reports steps in checkpoints, instead of one step per pass. */
   hasCheckpoints: boolean
 }
 
-/** Writes frames so that all frames of one tick leave in one write, as engine and SDK do. */
+/** Writes frames so that all frames of one tick leave in one write, like the engine and the SDK. */
 export function corked(socket: WebSocket): (frame: string) => void {
   let isCorked = false
   return frame => {
@@ -36,7 +36,7 @@ export function corked(socket: WebSocket): (frame: string) => void {
 export const frameOf = (type: string, id: string, payload: string) =>
   `{"type":"${type}","id":"${id}","payload":${payload}}`
 
-/** Connects and registers; resolves when invokes may arrive, with what closes the socket. */
+/** Connects and registers. Resolves when invokes may arrive, with a function that closes the socket. */
 export async function connectRunner({
   url,
   headers = {},
@@ -49,7 +49,7 @@ export async function connectRunner({
   /** The next step of each invoke that reports checkpoints. */
   const passes = new Map<string, { invoke: Invoke; seq: number; next: number }>()
 
-  /** Reports the next steps of the invoke; without any, sends its result. */
+  /** Reports the next steps of the invoke; if there are none, sends its result. */
   const goOn = (id: string) => {
     const pass = passes.get(id)
     if (!pass) return

@@ -1,4 +1,4 @@
-// The engine under test: the real `perdure serve`, in a process of its own, on a database of its own.
+// The engine under test: the real `perdure serve`, in its own process, on its own database.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createServer } from 'node:net'
@@ -15,9 +15,9 @@ export interface EngineOptions {
   database: Database
   /** Directory for CPU profiles; without it none are written. */
   profileDir: string | undefined
-  /** More settings of the engine. */
+  /** Additional settings of the engine. */
   env: Readonly<Record<string, string>>
-  /** More flags for the engine's Node. */
+  /** Additional flags for the engine's Node. */
   nodeFlags: readonly string[]
 }
 
@@ -72,7 +72,7 @@ export class EngineProcess {
   }
 }
 
-/** A TCP port on which nothing listens right now. */
+/** Returns a TCP port on which nothing listens right now. */
 function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer().on('error', reject)
@@ -83,14 +83,14 @@ function freePort(): Promise<number> {
   })
 }
 
-/** Flags that profile the main thread and, through the preload, every other thread. */
+/** Returns flags that profile the main thread and, through the preload, every other thread. */
 function profilerFlags(dir: string | undefined): string[] {
   if (dir === undefined) return []
   const name = `main-${++started}.cpuprofile`
   return ['--cpu-prof', `--cpu-prof-dir=${dir}`, `--cpu-prof-name=${name}`, '--require', PROFILE_THREADS]
 }
 
-/** The environment of the bench without engine settings that it may contain. */
+/** Returns the environment of the bench without any engine settings. */
 function environment(profileDir: string | undefined): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('ENGINE_'))
   return {

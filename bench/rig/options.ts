@@ -3,7 +3,7 @@
 import { tmpdir } from 'node:os'
 import { parseArgs } from 'node:util'
 
-/** How engine and runner talk: a POST per invoke, a socket, or a socket with checkpoints of the steps. */
+/** How engine and runner communicate: a POST per invoke, a socket, or a socket with checkpoints of the steps. */
 const OVERS = ['http', 'connect', 'checkpoints'] as const
 export type Over = (typeof OVERS)[number]
 
@@ -31,10 +31,10 @@ export const USAGE = `npm run bench -- [options]
   --dir DIR        where to put the databases (default: the system's temporary directory)
 `
 
-/** Parses the arguments. Throws an error of one line for arguments that it cannot parse. */
+/** Parses the arguments. Throws an error of one line if it cannot parse them. */
 export function readOptions(args: readonly string[]) {
   const text = { type: 'string' } as const
-  // The value of this option begins with dashes, which the parser takes only behind an equals sign.
+  // The value of this option begins with dashes. The parser accepts that only after an equals sign.
   const at = args.indexOf('--node-flags')
   const joined = at < 0 ? args : args.toSpliced(at, 2, `--node-flags=${args[at + 1]}`)
   const { values } = parseArgs({
@@ -72,7 +72,7 @@ export function readOptions(args: readonly string[]) {
     listed: Math.ceil(number('listed')),
     nodeFlags: values['node-flags'].split(' ').filter(Boolean),
     profile: profile || profileDir !== undefined,
-    /** Its file system decides what a commit costs. */
+    /** The file system of this folder determines the cost of a commit. */
     dir,
     engines,
     store,
@@ -81,7 +81,7 @@ export function readOptions(args: readonly string[]) {
   }
 }
 
-/** Every pair of two lists. */
+/** Returns every pair of two lists. */
 export function pairsOf<A, B>(as: readonly A[], bs: readonly B[]): [A, B][] {
   return as.flatMap(a => bs.map((b): [A, B] => [a, b]))
 }

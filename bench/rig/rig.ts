@@ -1,4 +1,4 @@
-// The setup of a workload: a fresh directory, a database in it that may be filled first, an engine on it, and a runner.
+// The setup of a workload: a fresh directory, a database in it that can be filled first, an engine on it, and a runner.
 
 import { cpSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -18,7 +18,7 @@ interface Setup {
   kind?: RunnerKind | 'none'
   /** Namespaces of the engine, each with a key that `Api` sends. The runner is in the first one. */
   namespaces?: readonly string[]
-  /** Fills the store before the engine starts. Afterwards PostgreSQL is as after its autovacuum. */
+  /** Fills the store before the engine starts. Afterwards PostgreSQL is in the state after an autovacuum. */
   fill?(store: Store): Promise<unknown>
 }
 
@@ -44,7 +44,7 @@ export class Rig {
   readonly #dir: string
   readonly #spans: TimeSpan[] = []
   #engineOptions: EngineOptions
-  /** All on the same database; the first one is the one that most workloads mean. */
+  /** All use the same database; most workloads mean the first one. */
   #engines: EngineProcess[] = []
   #runner: Runner | undefined
   #schema: { drop(): Promise<void> } | undefined
@@ -94,43 +94,43 @@ export class Rig {
     return this.#runner as Runner
   }
 
-  /** Addresses of all engines. */
+  /** Returns the addresses of all engines. */
   get origins(): string[] {
     return this.#engines.map(({ origin }) => origin)
   }
 
-  /** The namespace of the runner, if the rig names any. */
+  /** Returns the namespace of the runner, if the rig names any. */
   get namespace(): string | undefined {
     return this.#setup.namespaces?.[0]
   }
 
-  /** Bytes of the SQLite file and its write-ahead log. */
+  /** Returns the size of the SQLite file and its write-ahead log in bytes. */
   get diskBytes(): number {
     const size = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0
     const { file } = this.#engineOptions.database
     return size(file) + size(`${file}-wal`)
   }
 
-  /** Resident memory of the engine. */
+  /** Returns the resident memory of the engine. */
   get residentBytes(): number {
     return residentBytes(this.engine.pid) ?? Number.NaN
   }
 
-  /** The processes of a workload, for the CPU meters. */
+  /** Returns the processes of a workload, for the CPU meters. */
   get pids(): Record<string, number> {
     const pids = this.#engines.map(({ pid }, i): [string, number] => [i === 0 ? 'engine' : `engine ${i + 1}`, pid])
     if (this.#runner !== undefined) pids.push(['runner', this.#runner.pid])
     return { ...Object.fromEntries(pids), load: process.pid }
   }
 
-  /** Marks a span; profiles count only samples inside such spans. */
+  /** Marks a span; profiles only count samples inside such spans. */
   profileSpan({ fromUs, toUs }: TimeSpan): void {
     this.#spans.push({ fromUs, toUs })
   }
 
   /**
-   * Kills the engine and starts a new process on the same database. While profiling it stops the engine in order,
-   * because a crash writes no profile. `env` are more settings of the new process.
+   * Kills the engine and starts a new process on the same database. While profiling, it stops the engine gracefully instead,
+   * because a crash writes no profile. `env`: additional settings of the new process.
    */
   async restart(env: Readonly<Record<string, string>> = {}): Promise<void> {
     const { engine } = this
@@ -140,7 +140,7 @@ export class Rig {
     if (this.#setup.over !== undefined && this.#setup.over !== 'http') await this.#attach()
   }
 
-  /** Stops the engines, so that ceilings are measured without them, and returns their profiles. */
+  /** Stops the engines, so that ceilings can be measured without them, and returns their profiles. */
   async stopEngines(): Promise<ThreadProfile[]> {
     if (this.#profiles !== undefined) return this.#profiles
     this.#runner?.detach()
@@ -161,7 +161,7 @@ export class Rig {
     rmSync(this.#dir, { recursive: true, force: true })
   }
 
-  /** Registers the runner. It opens a socket to each engine, as a fleet of runners behind a load balancer does. */
+  /** Registers the runner. It opens a socket to each engine, like a fleet of runners behind a load balancer. */
   async #attach(): Promise<void> {
     const { over = 'http' } = this.#setup
     const apiKey = this.namespace === undefined ? undefined : keyOf(this.namespace)

@@ -1,5 +1,5 @@
-// The runner of the benchmarks, in a process of its own: a plain node:http server, or a socket to the engine, that
-// speaks the wire protocol without the SDK. runner.ts starts it.
+// The runner of the benchmarks, in its own process: a plain node:http server, or a socket to the engine, that speaks the wire
+// protocol without the SDK. runner.ts starts it.
 
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -13,7 +13,7 @@ const REGISTRATION = {
   protocolVersion: 1,
   workflows: SHAPES.map(({ name, registration }) => ({ name, ...registration })),
 }
-/** Well within the 90 s after which a runner is stale. */
+/** Well below the 90 s after which a runner is stale. */
 const HEARTBEAT_MS = 20_000
 
 const server = createServer((request, response) => {
@@ -66,11 +66,11 @@ obeyParent(async (engineUrl, { over, apiKey }) => {
     return connectRunner({ url, headers, registration: REGISTRATION, hasCheckpoints: over === 'checkpoints' })
   }
   await register(engineUrl, headers)
-  // A heartbeat that fails while an engine restarts is repeated in time.
+  // A heartbeat that fails while an engine restarts is repeated soon enough.
   const heartbeat = setInterval(() => register(engineUrl, headers).catch(() => {}), HEARTBEAT_MS)
   return () => clearInterval(heartbeat)
 })
 
-// Connections stay open as long as the bench: an idle timeout would be measured as a lost invoke.
+// Connections stay open for the whole bench: an idle timeout would be measured as a lost invoke.
 Object.assign(server, { keepAliveTimeout: 0, requestTimeout: 0, headersTimeout: 0 })
 server.listen(0, '127.0.0.1', () => tellParent({ kind: 'listening', port: (server.address() as AddressInfo).port }))

@@ -18,7 +18,7 @@ export type RunnerMessage =
   | { kind: 'left'; finished: number[]; parked: number[] }
   | { kind: 'counted'; passes: number; failed: number }
 
-/** Invokes so far, and how many of them were refused. */
+/** The number of invokes so far, and of those that were refused. */
 export const counts = { passes: 0, failed: 0 }
 
 let left = { finished: [] as number[], parked: [] as number[] }
@@ -38,7 +38,7 @@ export function reportLeft(what: 'finished' | 'parked', n: number): void {
   left[what].push(n)
 }
 
-/** Answers the parent's requests. `attach` resolves with what closes the connection to the engine. */
+/** Answers the parent's requests. `attach` resolves with a function that closes the connection to the engine. */
 export function obeyParent(attach: (engineUrl: string, how: Attaching) => Promise<() => void>): void {
   const attached: (() => void)[] = []
   process.on('message', (request: RunnerRequest) => {

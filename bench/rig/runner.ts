@@ -31,7 +31,7 @@ export class Runner {
       const now = performance.now()
       for (const what of ['finished', 'parked'] as const) {
         for (const n of message[what]) {
-          // Nobody waits for the repeat of a last pass.
+          // Nobody waits when a last pass is repeated.
           this.#waiting[what].get(n)?.(now)
           this.#waiting[what].delete(n)
         }
@@ -50,12 +50,12 @@ export class Runner {
     return this.#child.pid as number
   }
 
-  /** The time (performance.now) at which the runner reports that it answered the last invoke of run `n`, or parked it. */
+  /** Returns the time (performance.now) at which the runner reports that it answered the last invoke of run `n`, or parked it. */
   whenLeft(n: number, what: Left): Promise<number> {
     return new Promise(resolve => this.#waiting[what].set(n, resolve))
   }
 
-  /** Invokes answered so far, and how many of them were refused because their memo was wrong. */
+  /** Returns the number of invokes answered so far, and of those refused because their memo was wrong. */
   counted(): Promise<{ passes: number; failed: number }> {
     this.#send({ kind: 'count' })
     return messageOf<RunnerMessage, 'counted'>(this.#child, 'counted')
@@ -73,7 +73,7 @@ export class Runner {
   }
 
   stop(): Promise<void> {
-    // On SIGTERM a runner of the SDK waits for its engine, which may have stopped.
+    // On SIGTERM an SDK runner waits for its engine, which may have stopped.
     return endChild(this.#child, 'SIGKILL')
   }
 

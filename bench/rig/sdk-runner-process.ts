@@ -1,5 +1,5 @@
-// The SDK's own runner, in a process of its own: workflows as a user writes them, served over HTTP or connected by a socket.
-// runner.ts starts it.
+// The SDK's own runner, in its own process: workflows as a user writes them, served over HTTP or connected by a socket. runner.ts
+// starts it.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { createWorkflow, type WorkflowArgs } from '@perdure/sdk'

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 
 type Reply = (status: number, body: string) => void
 
-/** A server on all addresses of this machine. Without a reply a request hangs. */
+/** Opens a server on all addresses of this machine. Without a reply a request hangs. */
 export async function openServer(
   take: (text: string, reply: Reply) => void,
 ): Promise<{ origin: string; close(): void }> {

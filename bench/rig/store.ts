@@ -1,4 +1,4 @@
-// Stores that the bench opens itself: to fill them before an engine starts, or to measure them alone.
+// Stores that the bench opens itself: to fill them before an engine starts, or to measure only them.
 
 import { Client } from 'pg'
 import { openPostgresStore } from '../../packages/engine/src/adapters/sql/postgres/store.ts'
@@ -8,7 +8,7 @@ import type { Run } from '../../packages/engine/src/domain/model/run.ts'
 import type { Store } from '../../packages/engine/src/ports/store.ts'
 import type { BenchOptions } from './options.ts'
 
-/** A SQLite file, or a PostgreSQL schema instead. */
+/** A SQLite file, or a PostgreSQL schema. */
 export interface Database {
   file: string
   url?: string | undefined
@@ -23,7 +23,7 @@ export function openStore({ file, url }: Database): Promise<Store> {
   return url === undefined ? openSqliteStore({ file, log: { error: console.error } }) : openPostgresStore({ url })
 }
 
-/** The URL of a fresh schema in the PostgreSQL database, and the function that drops it. */
+/** Returns the URL of a fresh schema in the PostgreSQL database, and the function that drops it. */
 export async function openSchema(address: string): Promise<{ name: string; url: string; drop(): Promise<void> }> {
   const name = `perdure_bench_${process.pid}_${++schemas}`
   await onServer(address, `CREATE SCHEMA ${name}`)
@@ -32,7 +32,7 @@ export async function openSchema(address: string): Promise<{ name: string; url: 
   return { name, url: url.href, drop: () => onServer(address, `DROP SCHEMA ${name} CASCADE`) }
 }
 
-/** Does what autovacuum does within minutes of many writes. Before it no list reads an index without its rows. */
+/** Does what autovacuum does within minutes of many writes. Without it no list can use an index-only scan. */
 export const vacuum = (url: string) => onServer(url, 'VACUUM (ANALYZE)')
 
 async function onServer(address: string, sql: string): Promise<void> {
@@ -45,7 +45,7 @@ async function onServer(address: string, sql: string): Promise<void> {
   }
 }
 
-/** Commits the changes in order, some thousand in each transaction. */
+/** Commits the changes in order, some thousand per transaction. */
 export async function commitAll(store: Store, changes: Iterable<Change>): Promise<void> {
   let unit: Change[] = []
   for (const change of changes) {
@@ -58,7 +58,7 @@ export async function commitAll(store: Store, changes: Iterable<Change>): Promis
 
 type Given = Partial<Run> & Pick<Run, 'id' | 'createdAt'>
 
-/** A queued run with these fields. */
+/** Returns a queued run with these fields. */
 export function queuedRun(fields: Given): Run {
   return {
     namespace: 'default',
@@ -74,7 +74,7 @@ export function queuedRun(fields: Given): Run {
   }
 }
 
-/** A run with these fields that succeeded at its creation time. */
+/** Returns a run with these fields that succeeded at its creation time. */
 export function endedRun(fields: Given): Run {
   const at = fields.createdAt
   const times = { startedAt: at, startedSeq: 2, finishedAt: at, finishedSeq: 9 }

@@ -1,16 +1,19 @@
-// The workflows of the benchmarks and the runner's answers for them: pure functions over one invoke. They use neither
-// the SDK nor the protocol package, so that the bench is an independent implementation of the wire protocol.
+// The workflows of the benchmarks and the runner's answers for them: pure functions of one invoke. They use neither the SDK nor
+// the protocol package, so that the bench is an independent implementation of the wire protocol.
 
 import { createHash } from 'node:crypto'
 
 /** The app of all workflows of the bench. */
 export const BENCH_APP = 'bench'
 
-/** A workflow whose only step writes to a stream; the SDK's runner has it. */
+/** A workflow whose only step writes to a stream. The SDK's runner serves it. */
 export const WRITER = 'writer'
 export const WRITER_STREAM = 'out'
 
-/** Data of its event: the times of writing, one every so many ms until the end, or so many chunks of 4 bytes. */
+/**
+ * Data of its event: one chunk every this many ms until the end, each chunk being the time of writing; or this many chunks of 4
+ * bytes.
+ */
 export type WriterData = { everyMs: number; endAt: number } | { tokens: number }
 
 export interface Shape {
@@ -18,11 +21,11 @@ export interface Shape {
   kind: 'sequence' | 'parallel' | 'sleeper'
   /** Names and hashed ids of the steps. */
   steps: { name: string; id: string }[]
-  /** Fields of the registration besides the name. */
+  /** Fields of the registration except the name. */
   registration?: Record<string, unknown>
-  /** Bytes of text in the event's data and in each step's result, besides the numbers. */
+  /** Bytes of text in the event's data and in each step's result, in addition to the numbers. */
   padBytes?: number
-  /** The bare runner answers an invoke after so long. */
+  /** Delay before the bare runner answers an invoke. */
   answerAfterMs?: number
 }
 
@@ -38,7 +41,7 @@ export interface Answer {
   body: string
   /** Set when the run leaves the load's loop: it finished, or it parked. */
   left?: 'finished' | 'parked'
-  /** The answer is sent so much later. */
+  /** Delay before the answer is sent. */
   afterMs?: number | undefined
 }
 
@@ -47,7 +50,7 @@ function shape(kind: Shape['kind'], count: number): Shape {
   return { name: `${kind}-${count}`, kind, steps }
 }
 
-/** Hashed step id: lowercase hex SHA-256 of the step's name. */
+/** Returns the hashed step id: lowercase hex SHA-256 of the step's name. */
 function hashed(stepId: string): string {
   return createHash('sha256').update(stepId).digest('hex')
 }
@@ -56,7 +59,7 @@ function hashed(stepId: string): string {
 export const NO_STEPS = shape('sequence', 0)
 export const SEQUENCE_3 = shape('sequence', 3)
 export const PARALLEL_50 = shape('parallel', 50)
-/** A run whose stream is read while it goes on. */
+/** A run whose stream is read while it continues. */
 export const SEQUENCE_50 = shape('sequence', 50)
 /** One long run, to measure the cost of a step when the memo is long. */
 export const SEQUENCE_1000 = shape('sequence', 1000)
@@ -70,7 +73,7 @@ export const LIMITED_3: Shape = {
   registration: { concurrency: { limit: 1, key: 'int(event.data.n) % 1000' } },
 }
 
-/** One step, in an event and a result of so many bytes. */
+/** One step, in an event and a result of this many bytes. */
 export const PAYLOADS: readonly Shape[] = [10_000, 100_000, 500_000].map(padBytes => ({
   ...shape('sequence', 1),
   name: `payload-${padBytes}`,
@@ -93,7 +96,7 @@ export const SHAPES: readonly Shape[] = [
 ]
 const BY_NAME = new Map(SHAPES.map(shape => [shape.name, shape]))
 
-/** Text of so many bytes that does not compress to nothing. */
+/** Returns a text of this many bytes that does not compress to nothing. */
 function padding(bytes: number): string {
   let text = ''
   for (let i = 0; text.length < bytes; i++) text += hashed(`padding-${i}`)
@@ -102,12 +105,12 @@ function padding(bytes: number): string {
 
 const PADDING = new Map(PAYLOADS.map(({ padBytes = 0 }) => [padBytes, padding(padBytes)]))
 
-/** The event's data for run `n`. */
+/** Returns the event's data for run `n`. */
 export function eventData({ padBytes }: Shape, n: number): string {
   return padBytes === undefined ? `{"n":${n}}` : `{"n":${n},"pad":"${PADDING.get(padBytes)}"}`
 }
 
-/** Result of the k-th step of run `n`. */
+/** Returns the result of the k-th step of run `n`. */
 export function stepValue(
   { padBytes }: Shape,
   n: number,
@@ -116,20 +119,20 @@ export function stepValue(
   return { n, value: n + k, ...(padBytes !== undefined && { pad: PADDING.get(padBytes) }) }
 }
 
-/** The same as JSON, also in the form of its memo entry. */
+/** Returns the same as JSON, which is also its form in the memo entry. */
 function stepData({ padBytes }: Shape, n: number, k: number): string {
   const pad = padBytes === undefined ? '' : `,"pad":"${PADDING.get(padBytes)}"`
   return `{"n":${n},"value":${n + k}${pad}}`
 }
 
-/** The expected result of run `n`. The sum proves that the result of every step came back through the memo. */
+/** Returns the expected result of run `n`. The sum proves that the result of every step came back through the memo. */
 export function expectedResult(shape: Shape, n: number): { n: number; sum: number } {
   let sum = 0
   if (shape.kind !== 'sleeper') for (let k = 0; k < shape.steps.length; k++) sum += n + k
   return { n, sum }
 }
 
-/** The runner's answer to one invoke: the next steps' results, or the run's. */
+/** Returns the runner's answer to one invoke: the next steps' results, or the run's. */
 export function answer(invoke: Invoke): Answer {
   const shape = BY_NAME.get(invoke.ctx.workflow)
   if (!shape) throw new Error(`no workflow ${invoke.ctx.workflow}`)
@@ -157,8 +160,8 @@ export function answer(invoke: Invoke): Answer {
 }
 
 /**
- * The opcodes of the steps that can run now, starting at the `from`-th, and the index after them. Their results are
- * added to the invoke's memo, as if they were durable. Without opcodes the run finishes or parks.
+ * Returns the opcodes of the steps that can run now, starting at the `from`-th, and the index after them. Their results are added
+ * to the invoke's memo, as if they were durable. Without opcodes the run finishes or parks.
  */
 export function openSteps(invoke: Invoke, from: number): { opcodes: string[]; next: number } {
   const shape = BY_NAME.get(invoke.ctx.workflow)
@@ -175,7 +178,7 @@ export function openSteps(invoke: Invoke, from: number): { opcodes: string[]; ne
   return { opcodes, next }
 }
 
-/** The memos of a run's passes, first to last, when no pass is repeated. */
+/** Returns the memos of a run's passes, first to last, if no pass is repeated. */
 export function memosOfPasses(shape: Shape, n: number): string[] {
   const entries = shape.steps.map(({ id }, k) => `"${id}":{"data":${stepData(shape, n, k)}}`)
   if (shape.kind === 'parallel') return ['{}', `{${entries}}`]

@@ -1,5 +1,5 @@
-// APPENDS: steps that write to output streams, each stream with a reader: the time from a write to its reader, the engine's CPU, and the
-// bytes on disk.
+// APPENDS: steps that write to output streams, each stream with a reader: the time from a write to its reader, the engine's CPU,
+// and the bytes on disk.
 
 import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -23,7 +23,7 @@ interface Load {
   isRead: boolean
 }
 
-/** The load of the bars: 100 streams of 50 chunks a second. */
+/** The load of the budgets: 100 streams of 50 chunks a second. */
 const HUNDRED: Load = { writers: 100, everyMs: 20, isRead: true }
 const LOADS: Readonly<Record<string, Load>> = {
   '1 writer': { writers: 1, everyMs: 20, isRead: true },
@@ -31,9 +31,12 @@ const LOADS: Readonly<Record<string, Load>> = {
   '100 without readers': { ...HUNDRED, isRead: false },
   '1,000 writers': { writers: 1000, everyMs: 200, isRead: true },
 }
-/** Runs of W1 in flight that take about half of what the engine can do. */
+/** Runs of W1 in flight that use about half of the engine's capacity. */
 const HALF_LOAD = 4
-/** Chunks of 4 bytes, as a model's tokens, and rounds of them: a later round takes the pages that the merges of an earlier one freed. */
+/**
+ * Chunks of 4 bytes, like a model's tokens, and the number of rounds: a later round uses the pages that the merges of an earlier
+ * one freed.
+ */
 const TOKENS = 10_000
 const TOKEN_WRITERS = 20
 const TOKEN_ROUNDS = 4
@@ -51,7 +54,7 @@ export async function appends(options: BenchOptions): Promise<Outcome> {
     for (const [name, load] of Object.entries(LOADS)) {
       if (!load.isRead) continue
       const [{ figures: ofLoad }, beside] = await besideLoop(loop, () => measureWriters(rig, load, options.seconds))
-      // The engine spends CPU on the runs, too.
+      // The engine also spends CPU on the runs.
       delete ofLoad['engine us/chunk']
       figures[`${name}, runs`] = { ...ofLoad, 'runs/s': beside }
     }
@@ -73,7 +76,7 @@ export async function appends(options: BenchOptions): Promise<Outcome> {
   return outcome
 }
 
-/** Resolves with the result of the work, and the runs a second of the loop meanwhile. */
+/** Resolves with the result of the work, and the runs per second of the loop during it. */
 async function besideLoop<T>(loop: Loop, work: () => Promise<T>): Promise<[T, runsPerS: number]> {
   const [before, from] = [loop.done, performance.now()]
   const result = await work()
@@ -109,13 +112,13 @@ async function measureWriters(rig: Rig, { writers, everyMs, isRead }: Load, seco
   return { figures, chunks, cpu: window.cpu }
 }
 
-/** Chunks that the streams of the runs have so far. */
+/** Returns the number of chunks that the streams of the runs have so far. */
 async function chunksOf(api: Api, ids: readonly string[]): Promise<number> {
   const lists = await Promise.all(ids.map(id => api.get<{ chunks: number }[]>(`/runs/${id}/streams`)))
   return lists.reduce((sum, [stream]) => sum + (stream?.chunks ?? 0), 0)
 }
 
-/** Runs of the writing workflow. */
+/** Starts runs of the writing workflow. */
 function start(api: Api, count: number, data: object): Promise<string[]> {
   return Promise.all(
     Array.from({ length: count }, async () => {
@@ -125,7 +128,7 @@ function start(api: Api, count: number, data: object): Promise<string[]> {
   )
 }
 
-/** Bytes that the store grows by for each payload byte, in a first round of streams and in the later ones. */
+/** Returns how many bytes the store grows for each payload byte, in a first round of streams and in later ones. */
 async function measureBytes(options: BenchOptions, setup: Parameters<typeof onRig>[1]): Promise<Figures> {
   const sizeAfter = async (rounds: number) => {
     const { bytes } = await onRig(options, setup, async rig => {
@@ -133,7 +136,7 @@ async function measureBytes(options: BenchOptions, setup: Parameters<typeof onRi
       for (let round = 0; round < rounds; round++) {
         const ids = await start(api, TOKEN_WRITERS, { tokens: TOKENS })
         for (const id of ids) await api.untilSucceeded(id)
-        // Rows are merged behind the end of a run.
+        // Rows are merged after the end of a run.
         await pause(2000)
       }
       await api.close()
@@ -150,7 +153,7 @@ async function measureBytes(options: BenchOptions, setup: Parameters<typeof onRi
   }
 }
 
-/** Reads one stream, whose chunks are the times at which they were written. */
+/** Reads one stream. Its chunks are the times at which they were written. */
 class Reader {
   chunks = 0
   readonly latenciesMs: number[] = []

@@ -1,5 +1,5 @@
-// F1, GROWTH, RETENTION and BACKLOG: W1 beside something that costs the engine work: a concurrency limit, a store that grows, a
-// retention; and lists beside a backlog.
+// F1, GROWTH, RETENTION and BACKLOG: W1 together with something that costs the engine work: a concurrency limit, a store that
+// grows, a retention; and lists together with a backlog.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Store } from '../../packages/engine/src/ports/store.ts'
@@ -26,7 +26,7 @@ function figuresOf({ runsPerS, runs, latenciesMs, cpu }: Window & { cpu: CpuUse 
 const LIMIT_TURNS = 4
 const LIMIT_WARM_UP_SECONDS = 3
 
-/** The cost of a keyed concurrency limit: in turns without a limit and with one, on one engine. */
+/** Measures the cost of a keyed concurrency limit: alternately without and with a limit, on one engine. */
 export function f1(options: BenchOptions): Promise<Outcome> {
   const inFlight = options.inFlight[0] as number
   return onRig(options, {}, async rig => {
@@ -85,10 +85,10 @@ interface Side {
 
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
 
-/** Shares of `--listed` at which W1 is measured for the length of a window. */
+/** Shares of `--listed` at which W1 is measured for one window. */
 const GROWTH_STAGES = [0, 0.1, 0.25, 0.5, 1]
 
-/** W1 from an empty store: what a run costs, and how much of it stays on disk, as the store grows. */
+/** Measures W1 from an empty store: the cost of a run, and how much of it stays on disk, as the store grows. */
 export function growth(options: BenchOptions): Promise<Outcome> {
   return onRig({ ...options, engines: 1 }, { over: 'connect' }, async rig => {
     const emptyBytes = rig.diskBytes
@@ -116,14 +116,14 @@ export function growth(options: BenchOptions): Promise<Outcome> {
   })
 }
 
-/** Runs of the past a window: more than an engine removes meanwhile. */
+/** Number of old runs per window: more than an engine removes during it. */
 const OLD_RUNS = 200_000
-/** They ended one to eight days ago: so long ago that they go, and so recently that their statistics stay. */
+/** They ended one to eight days ago: long enough to be removed, and recently enough that their statistics stay. */
 const OLD_FOR_MS = 7.5 * 86_400_000
 const RETENTION_ROUNDS = 2
 const REMOVING_WITHIN_MS = 120_000
 
-/** W1 while the engine removes runs whose time is over, beside W1 on the same store without a retention. */
+/** Measures W1 while the engine removes runs whose time is over, and W1 on the same store without a retention. */
 export function retention(options: BenchOptions): Promise<Outcome> {
   const fill = (store: Store) => insertRuns(store, OLD_RUNS, Date.now() - OLD_FOR_MS)
   return onRig(options, { over: 'connect', fill }, async rig => {
@@ -152,7 +152,7 @@ export function retention(options: BenchOptions): Promise<Outcome> {
 async function retentionRound(rig: Rig, env: Record<string, string>, problems: string[]): Promise<Figures> {
   await rig.restart(env)
   const api = new Api(rig.engine.origin)
-  /** Runs of the past that are still stored. */
+  /** Returns the number of old runs that are still stored. */
   const oldRuns = async () => {
     let sum = 0
     for (const app of LISTED_APPS) sum += (await api.get<{ total: number }>(`/runs/stats?app=${app}`)).total
@@ -190,7 +190,7 @@ const BACKLOG_READS = [
   '/runs/stats',
 ]
 
-/** Runs that wait for a few slow steps: how fast they come in, what they take in memory, and the lists of a console beside them. */
+/** Runs that wait for a few slow steps: measures how fast they arrive, their memory, and the console's lists in the meantime. */
 export function backlog(options: BenchOptions): Promise<Outcome> {
   return onRig(options, {}, async rig => {
     const api = new Api(rig.engine.origin)

@@ -1,5 +1,5 @@
-// CLAIMS: the cost of a claim beside a thousand and a million sleeping runs. It measures the store alone, without an
-// engine: on a SQLite file, or in a schema of a PostgreSQL database.
+// CLAIMS: the cost of a claim among a thousand and a million sleeping runs. It measures only the store, without an engine: on a
+// SQLite file, or in a schema of a PostgreSQL database.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -39,7 +39,7 @@ export async function claims(options: BenchOptions): Promise<Outcome> {
   try {
     for (const size of SIZES.filter(size => size <= options.listed)) {
       const asleep = { status: 'waiting', startedAt: NOW, startedSeq: 2 } as const
-      // Each sleeps until its own time, days from now.
+      // Each run sleeps until its own time, days from now.
       while (made < size)
         await create(Math.min(size - made, 10_000), n => ({ ...asleep, availableAt: NOW + DAY_MS + n * 100 }))
       const none = await timed(() => claim(0), { samples: SAMPLES })

@@ -1,5 +1,5 @@
-// CEL: how long hostile expressions block the event loop, compiled and evaluated over their large events, and the
-// cost of a usual filter. Runs in the bench's process, without an engine.
+// CEL: how long hostile expressions block the event loop, compiled and evaluated on large events designed for them, and the cost
+// of an ordinary filter. Runs in the bench's process, without an engine.
 
 import { Expression, ExpressionError } from '../../packages/engine/src/domain/expressions/expression.ts'
 import { heavy, tooLarge } from '../../packages/engine/src/domain/expressions/hostile.testkit.ts'
@@ -8,7 +8,7 @@ import type { Outcome } from '../report/report.ts'
 
 const FILTER = 'event.data.total > 100 && event.data.country in ["DE", "FR"]'
 const [GENERATED, SEED] = [300, 20_261]
-/** Events with a pattern of their own, for the memory that they leave behind. */
+/** Number of events with different patterns, to measure the memory that they leave behind. */
 const PATTERNS = 5000
 const EVALUATIONS = 1_000_000
 /** The best of this many runs counts: the first one includes JIT compilation. */
@@ -34,7 +34,7 @@ export async function expressions(): Promise<Outcome> {
   }
 }
 
-/** Times in ms. `data` is the source itself where compilation is expected to fail. */
+/** Returns the worst times in ms. `data` is the source itself if compilation is expected to fail. */
 function worst(source: string, data: unknown): number {
   const times = Array.from({ length: TURNS }, () => {
     const from = performance.now()
@@ -56,7 +56,10 @@ function filterCost(): number {
   return ((performance.now() - from) * 1000) / EVALUATIONS
 }
 
-/** Growth of the heap by events that each bring another pattern; run node with --expose-gc for a figure without garbage. */
+/**
+ * Returns how much the heap grows through events that each bring a different pattern. Run node with --expose-gc for a figure
+ * without garbage.
+ */
 function heapOfPatterns(): number {
   const expression = new Expression('event.data.text.matches(event.data.pattern)', 'condition')
   const match = (i: number) =>

@@ -1,5 +1,5 @@
-// FLOOD: runs that end while a thousand senders post without pause, as a share of what the same engine does for a hundred runs in
-// flight; and how soon a sender of another namespace is answered meanwhile.
+// FLOOD: runs that end while a thousand senders post without pause, as a share of what the same engine achieves with a hundred
+// runs in flight; and how soon a sender of another namespace is answered in the meantime.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { Api } from '../load/api.ts'
@@ -16,15 +16,15 @@ import { SEQUENCE_3 } from '../rig/workflows.ts'
 const SENDERS = 1000
 const CALM_IN_FLIGHT = 100
 const WARM_UP_RUNS = 5000
-/** The flood lasts so many windows: by default a minute. */
+/** The flood lasts this many windows: a minute by default. */
 const FLOOD_WINDOWS = 6
-/** The other sender waits so long between two posts. */
+/** Pause of the other sender between two posts. */
 const OTHER_PAUSE_MS = 20
 
 const OWN = 'own'
 const OTHER = 'other'
 
-/** Each transport with the SDK's runner. */
+/** Measures each transport with the SDK's runner. */
 export async function flood(options: BenchOptions): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
   for (const over of options.over) outcomes.push(await floodOver(options, over))
@@ -87,17 +87,17 @@ function floodOver(options: BenchOptions, over: Over): Promise<Outcome> {
   })
 }
 
-/** CPU of the engine, the runner and the load. */
+/** Returns the CPU of the engine, the runner and the load. */
 const cpuSeconds = (cpu: CpuUse) => secondsOf(cpu, '')
 
-/** A sender of another namespace, with events that start nothing, one at a time. */
+/** A sender of another namespace. It posts events that start nothing, one at a time. */
 function otherSender({ engine }: Rig) {
   const api = new Api(engine.origin, { namespace: OTHER })
   const problems: string[] = []
   return {
     problems,
     close: () => api.close(),
-    /** Sends while the work goes on. */
+    /** Sends while the work is under way. */
     async during<T>(work: () => Promise<T>): Promise<{ window: T; ofOther: Figures }> {
       const loop = new Loop(1, async () => {
         const ms = await msOf(() => api.post('/events', { name: 'bench.event', data: {} }))

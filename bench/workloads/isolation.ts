@@ -1,5 +1,6 @@
-// ISOLATION: how soon a run of three steps ends in one namespace while another namespace does its worst: runs that wait for
-// room on a Connect runner, invokes that hang, a flood of the highest priority. Each has an engine and runners of its own.
+// ISOLATION: how soon a run of three steps ends in one namespace while another namespace causes the worst trouble it can: runs
+// that wait for room on a Connect runner, invokes that hang, a flood at the highest priority. Each case has its own engine and
+// runners.
 
 import { WebSocket } from 'ws'
 import { within } from '../../test/kit/until.ts'
@@ -19,7 +20,7 @@ const TRY_MS_MAX = 30_000
 const LOUD = 'loud'
 const QUIET = 'quiet'
 
-/** The namespace that disturbs: so many runs on a runner, each of whose passes takes so long, or without `passMs` never ends. */
+/** The namespace that disturbs: this many runs on a runner. Each pass takes `passMs`, or never ends without it. */
 interface Adversary {
   over?: 'http' | 'connect'
   runs: number

@@ -13,14 +13,16 @@ import { type Details, insertDetails } from './seeds/stored-details.ts'
 const SORTS = ['started', 'workflow', 'status', 'app', 'duration'] as const
 const DIRS = ['desc', 'asc'] as const
 const DEEP_PAGE = 1000
-/** Rows of a measured page, and of a page on the way to the deep one, the largest there is: a cursor fits pages of any size. */
+/**
+ * Rows of a measured page, and of the pages before the deep one, which have the maximum size: a cursor fits pages of any size.
+ */
 const PAGE = 30
 const STRIDE = 200
 /** Slow requests are repeated fewer times. */
 const SAMPLING = { samples: 20, spentMsMax: 2000 }
-/** Pairs of filters are many: a page that takes half a second is measured once. */
+/** There are many pairs of filters: a page that takes half a second is measured once. */
 const PAIR_SAMPLING = { samples: 7, spentMsMax: 500 }
-/** A page under two filters may take so long at p50. */
+/** Maximum p50 of a page under two filters. */
 const BAR_MS = 10
 const DAY_MS = 86_400_000
 
@@ -72,7 +74,7 @@ class Reads {
   readonly problems: string[] = []
   readonly api: Api
   readonly #sample: Sample
-  /** Times of the sample as a request has them, and their names in a label. */
+  /** Times of the sample in the form of a request, and their names in a label. */
   readonly #times: Record<'recent' | 'month' | '2d' | 'week' | 'now' | 'day', string>
 
   constructor(origin: string, sample: Sample) {
@@ -93,14 +95,17 @@ class Reads {
     return figures
   }
 
-  /** For each pair the p50 of its first page in each order, the worse direction; and how many pages are over the bar. */
+  /**
+   * Returns, for each pair, the p50 of its first page in each order, in the slower direction; and how many pages exceed the
+   * limit.
+   */
   async pairs(): Promise<Record<string, Figures>> {
     const figures: Record<string, Figures> = {}
     const filters = this.#pairedFilters()
     let [pages, over] = [0, 0]
     for (const [i, [first, query]] of filters.entries()) {
       for (const [second, further] of filters.slice(i + 1)) {
-        // Two statuses, or two kinds of runs, are one filter.
+        // Two statuses, or two kinds of runs, count as one filter.
         if (first.split(' ')[0] === second.split(' ')[0]) continue
         const row: Figures = {}
         for (const sort of SORTS) {
@@ -121,7 +126,7 @@ class Reads {
     return figures
   }
 
-  /** Reads of one run, event or limit, while runs hold slots and buffers are open. */
+  /** Measures reads of one run, event or limit, while runs hold slots and buffers are open. */
   async details(details: Details): Promise<Record<string, Figures>> {
     const runner = await holdRuns(this.api)
     const figures: Record<string, Figures> = {}
@@ -192,7 +197,7 @@ class Reads {
     ]
   }
 
-  /** Filters that each match many runs, or are a part of every list. Two of them match no run together, or only a few. */
+  /** Returns filters that each match many runs, or are a part of every list. Two of them together match no run, or only a few. */
   #pairedFilters(): [name: string, query: string][] {
     const { eventId, parentId, fingerprint } = this.#sample
     const { recent } = this.#times
@@ -214,7 +219,7 @@ class Reads {
     ]
   }
 
-  /** Over the whole month and over its last hours. */
+  /** Returns statistics over the whole month and over its last hours. */
   #statistics(): string[] {
     const { recent, month, week, now, '2d': days } = this.#times
     return [
@@ -260,14 +265,14 @@ class Reads {
     }
   }
 
-  /** The request as a label: times by their names, so that reads of different spans stay apart. */
+  /** Returns the request as a label: times appear by name, so that reads of different spans stay separate. */
   #short(path: string): string {
     const named = Object.entries(this.#times).reduce((text, [name, time]) => text.replaceAll(time, name), path)
     return named.replace(/^\/runs\?/, '').replace(/=(run|evt)_\w+/, '')
   }
 }
 
-/** Each attribute alone and with a filter that many, some or none of its runs match. */
+/** Returns each attribute alone, and with a filter that matches many, some or none of its runs. */
 function attributeFilters(): string[] {
   const filters = [
     '',

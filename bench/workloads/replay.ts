@@ -7,7 +7,7 @@ import type { Outcome } from '../report/report.ts'
 
 const STEPS = [100, 1000, 2500, 5000, 9999]
 const PASSES = 15
-/** Without a key a runner takes requests of this machine only, and only JSON. */
+/** Without a key a runner accepts only requests of this machine, and only JSON. */
 const LOCAL = { headers: { 'content-type': 'application/json', host: '127.0.0.1' }, remoteAddress: '127.0.0.1' }
 
 export async function replay(): Promise<Outcome> {

@@ -1,5 +1,5 @@
-// IDLE, SCHEDULES and BULK: an engine without work, with very many schedules, and with one bulk action: its CPU, its queries, the
-// delays of its schedules and of its event loop.
+// IDLE, SCHEDULES and BULK: an engine without work, with very many schedules, and with one bulk action: its CPU, its queries, and
+// the delays of its schedules and of its event loop.
 
 import { connect, createServer, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -15,17 +15,17 @@ import { databaseName } from '../rig/store.ts'
 
 /** A freshly started engine polls more often. */
 const SETTLE_MS = 5000
-/** Long enough to contain what happens once a minute. */
+/** Long enough to include everything that happens once a minute. */
 const IDLE_MS = 60_000
 
-/** CPU seconds of all engines while nobody calls them. */
+/** Returns the CPU seconds of all engines while nobody calls them. */
 async function restingSeconds(rig: Rig, forMs: number): Promise<number> {
   const meter = new CpuMeter(rig.pids)
   await pause(forMs)
   return secondsOf(meter.read(), 'engine')
 }
 
-/** The CPU of an engine with one registered runner and, on PostgreSQL, its queries, counted by a proxy. */
+/** Measures the CPU of an engine with one registered runner and, on PostgreSQL, its queries, counted by a proxy. */
 export async function idle(options: BenchOptions): Promise<Outcome> {
   const counter = options.store === undefined ? undefined : await countQueries(options.store)
   try {
@@ -49,7 +49,7 @@ export async function idle(options: BenchOptions): Promise<Outcome> {
   }
 }
 
-/** A proxy between engines and database that counts queries: simple ones, and executions of prepared ones. */
+/** Opens a proxy between engines and database that counts queries: simple queries, and executions of prepared ones. */
 async function countQueries(address: string) {
   const target = new URL(address)
   const sockets = new Set<Socket>()
@@ -95,19 +95,21 @@ async function countQueries(address: string) {
 
 /** Schedules that are due at the measured instant. */
 const DUE = 1000
-/** Requests at once while the schedules are made. */
+/** Number of requests at once while the schedules are created. */
 const IN_FLIGHT = 64
 const SCHEDULES_MS = 30_000
-/** From the making of the due schedules to their instant. */
+/** Time from the creation of the due schedules to their instant. */
 const LEAD_MS = 20_000
 const DAY_MS = 86_400_000
 
-/** The cost of an engine that keeps very many schedules, and how late it fires a thousand that are due at one instant. */
+/**
+ * Measures the cost of an engine that keeps very many schedules, and how late it fires a thousand that are due at one instant.
+ */
 export function schedules(options: BenchOptions): Promise<Outcome> {
   return onRig(options, {}, async rig => {
     const api = new Api(rig.engine.origin)
     const problems: string[] = []
-    /** Makes so many schedules that fire every day from that time on. */
+    /** Creates this many schedules that fire every day from that time on. */
     const putMany = async (name: string, count: number, at: number) => {
       let i = 0
       const startsAt = new Date(at).toISOString()
@@ -153,12 +155,14 @@ export function schedules(options: BenchOptions): Promise<Outcome> {
 }
 
 const CANCELLED = 10_000
-/** The most events of one request. */
+/** Maximum number of events per request. */
 const BATCH = 1000
 const SCRAPE_EVERY_MS = 200
 const BULK_MS_MAX = 300_000
 
-/** How long a bulk action on many runs holds the engine's event loop. The runs wait in the queue of a workflow that is paused. */
+/**
+ * Measures how long a bulk action on many runs blocks the engine's event loop. The runs wait in the queue of a paused workflow.
+ */
 export function bulk(options: BenchOptions): Promise<Outcome> {
   return onRig(options, {}, async rig => {
     const api = new Api(rig.engine.origin)
@@ -195,7 +199,7 @@ export function bulk(options: BenchOptions): Promise<Outcome> {
   })
 }
 
-/** The longest delay of the engine's event loop while the work goes on, in ms. Each scrape begins a new measurement. */
+/** Returns the longest delay of the engine's event loop during the work, in ms. Each scrape begins a new measurement. */
 async function loopDelay(api: Api, work: () => Promise<unknown>): Promise<number> {
   let longest = Number.NEGATIVE_INFINITY
   const scrape = async () => {
@@ -206,7 +210,7 @@ async function loopDelay(api: Api, work: () => Promise<unknown>): Promise<number
   const scraping = new Loop(1, async () => {
     await pause(SCRAPE_EVERY_MS)
     const delay = await scrape()
-    // The metrics have no delay when the loop was observed too shortly.
+    // The metrics have no delay if the loop was observed for too short a time.
     if (Number.isFinite(delay)) longest = Math.max(longest, delay)
     return delay
   })

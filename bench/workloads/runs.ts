@@ -1,4 +1,4 @@
-// W1, W2, W3, RESULTS, LONG and PAYLOADS: a table of runs of one shape, and the one driver that measures each row of it.
+// W1, W2, W3, RESULTS, LONG and PAYLOADS: a table of runs of one shape, and the driver that measures each row of it.
 
 import { ceilingFigures } from '../ceiling/ceiling.ts'
 import { Loop, measured } from '../load/loop.ts'
@@ -25,18 +25,21 @@ interface Row {
   kind: RunnerKind
   /** When a run ends. */
   until: Until
-  /** The engine is warm, its code compiled, after this many runs, or on a slow machine after the length of a window. Default: 3,000. */
+  /**
+   * After this many runs, or on a slow machine after the length of a window, the engine is warm and its code is compiled.
+   * Default: 3,000.
+   */
   warmUpRuns?: number
-  /** Measured runs, instead of a window. */
+  /** Number of measured runs, instead of a window. */
   runs?: number
   note?: string
-  /** Further figures of a row whose runs had this rate and this median. */
+  /** Returns additional figures for a row whose runs had this rate and this median. */
   more?(runsPerS: number, p50Ms: number): Record<string, Figures>
 }
 
 const WARM_UP_RUNS = 3000
 const WARM_UP_SECONDS_MAX = 10
-/** Payloads under way at a time stay below what an engine accepts at once. */
+/** Stays below the number of payloads that an engine accepts at once. */
 const PAYLOADS_IN_FLIGHT = 20
 const STREAM_NOTE =
   "stored: the frame 'succeeded' on the run's own event stream, opened when the 202 is there; that GET and its reads are part of the cost"
@@ -49,7 +52,7 @@ const LATENCY: Readonly<Record<Until, string>> = {
   reply: 'to the result ms',
 }
 
-/** Each transport with each runner. */
+/** Returns the rows for each transport with each runner. */
 function each({ over, runners }: BenchOptions, rows: (over: Over, kind: RunnerKind, on: string) => Row[]): Row[] {
   return pairsOf(over, runners).flatMap(([over, kind]) => rows(over, kind, `over ${over}, ${kind} runner`))
 }
@@ -84,7 +87,8 @@ const TABLE = {
     })),
   LONG: options =>
     each(options, (over, kind, on) => {
-      // Without checkpoints, each of the 10,000 invokes would carry the whole memo. The SDK's runner has them over HTTP too.
+      // Without checkpoints, each of the 10,000 invokes would carry the whole memo. The SDK's runner has checkpoints over HTTP
+      // too.
       const hasCheckpoints = over === 'checkpoints' || (over === 'http' && kind === 'sdk')
       return (hasCheckpoints ? [SEQUENCE_1000, SEQUENCE_10000] : [SEQUENCE_1000]).map(shape => ({
         title: `one run of ${shape.steps.length} steps, one after the other, ${on}`,
@@ -120,7 +124,7 @@ function measureRow(options: BenchOptions, row: Row): Promise<Outcome> {
     const loop = new Loop(inFlight, () => runs.one())
     if (row.runs !== undefined) await loop.measureUntil(row.warmUpRuns ?? 0)
     else {
-      // No longer than the window itself: with a short window the figures are a trial anyway.
+      // Not longer than the window itself: with a short window the figures are a trial anyway.
       const seconds = Math.min(options.seconds, WARM_UP_SECONDS_MAX)
       await loop.warmUp((row.warmUpRuns ?? WARM_UP_RUNS) * options.engines, seconds * options.engines)
     }

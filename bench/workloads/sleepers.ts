@@ -1,5 +1,5 @@
-// W4: very many sleeping runs. Measures how fast they park, what each costs in memory and on disk, how long a crashed
-// engine needs to restart with them, and how fast they wake when all are due at one moment.
+// W4: very many sleeping runs. Measures how fast they park, how much memory and disk each costs, how long a crashed engine needs
+// to restart with them, and how fast they wake when all are due at one moment.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { measureCeiling } from '../ceiling/ceiling.ts'
@@ -18,12 +18,12 @@ const SETTLE_MS = 4000
 /** The sleep ends after this many times the estimate for parking, plus the time for the restart. */
 const MARGIN = 2
 const RESTART_MS = 20_000
-/** Without a wake for this long, the remaining runs count as lost. */
+/** If no run wakes for this long, the remaining runs count as lost. */
 const STALLED_MS = 30_000
 
 export function w4(options: BenchOptions): Promise<Outcome> {
   return onRig(options, {}, async rig => {
-    // A fresh engine runs until its code is compiled and its memory has grown.
+    // A fresh engine runs first, until its code is compiled and its memory has grown.
     const passes = new Runs(rig, NO_STEPS)
     const warm = new Loop(IN_FLIGHT, () => passes.one())
     await warm.measure(1)
@@ -85,7 +85,7 @@ export function w4(options: BenchOptions): Promise<Outcome> {
   })
 }
 
-/** Every sleep ends at one moment: measures until the last run has finished. */
+/** Lets every sleep end at one moment, and measures until the last run has finished. */
 async function wakeAll(
   rig: Rig,
   runs: number,

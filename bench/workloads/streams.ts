@@ -1,4 +1,5 @@
-// EVENTS, STREAMS, READERS and READS: events, runs and reads of one namespace, beside filters, open streams, readers and searches.
+// EVENTS, STREAMS, READERS and READS: events, runs and reads of one namespace, together with filters, open streams, readers and
+// searches.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { derivedId } from '../../packages/engine/src/domain/text/ids.ts'
@@ -16,13 +17,13 @@ import { BENCH_APP, SEQUENCE_3, SEQUENCE_50 } from '../rig/workflows.ts'
 
 const WARM_UP_SECONDS = 1
 const TRIGGERS = [1, 100, 1000]
-/** Policies without a key, so with one row. */
+/** Policies without a key, and therefore with one row. */
 const ONE_ROW = {
   'one debounce': { debounce: { period: '1h' } },
   'one batch': { batch: { maxSize: 100, timeout: '1h' } },
 }
 
-/** Posts events that start nothing, so many at a time, and measures a window of them. */
+/** Posts events that start nothing, this many at a time, and measures a window of them. */
 async function eventLoad(rig: Rig, inFlight: number, data: object, namespace?: string) {
   const api = new Api(rig.engine.origin, namespace === undefined ? {} : { namespace })
   const body = JSON.stringify({ name: 'bench.event', data })
@@ -38,7 +39,10 @@ async function eventLoad(rig: Rig, inFlight: number, data: object, namespace?: s
   return { ...window, problems: loop.problems }
 }
 
-/** How many events a second are accepted, so durable, when every event evaluates many CEL filters that do not match. */
+/**
+ * Measures how many events per second are accepted, that is, durable, when every event evaluates many CEL filters that do not
+ * match.
+ */
 export async function events(options: BenchOptions): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
   for (const { title, workflows, note } of eventWorkloads()) {
@@ -83,7 +87,10 @@ const OWN = 'own'
 /** Namespaces of the idle streams. */
 const OTHERS = Array.from({ length: 50 }, (_, i) => `other-${i}`)
 
-/** The cost of an event while thousands of streams are open that it does not concern, and while all are of its namespace. */
+/**
+ * Measures the cost of an event while thousands of streams are open that it does not concern, and while all of them belong to its
+ * namespace.
+ */
 export function idleStreams(options: BenchOptions): Promise<Outcome> {
   return onRig(options, { kind: 'none', namespaces: [OWN, ...OTHERS] }, async rig => {
     const figures: Record<string, Figures> = {}
@@ -118,7 +125,10 @@ const READERS = [100, 1000]
 const READERS_WARM_UP_SECONDS = 3
 const RUNS_OF_50 = 9
 
-/** The cost of runs while streams that show them are read. Each figure stands beside one without readers, taken right before it. */
+/**
+ * Measures the cost of runs while streams that show them are read. Each figure stands next to one without readers, taken right
+ * before it.
+ */
 export function readers(options: BenchOptions): Promise<Outcome> {
   return onRig(options, {}, async rig => {
     const besideReaders = await w1BesideReaders(rig)
@@ -166,12 +176,12 @@ async function w1BesideReaders(rig: Rig): Promise<{ figures: Record<string, Figu
   return { figures, problems: [...loop.problems, ...(await verify(origin, [runs]))] }
 }
 
-/** One run of 50 steps beside readers of its own stream. */
+/** Measures one run of 50 steps with readers of its own stream. */
 async function oneRunBesideReaders(rig: Rig): Promise<Record<string, Figures>> {
   const { origin } = rig.engine
   const api = new Api(origin)
   let n = 1e9
-  /** A run that has hardly begun. One that ends before it is paused is left out. */
+  /** Starts a run that has hardly begun when it is paused. A run that ends before it is paused is left out. */
   const pausedRun = async (): Promise<string> => {
     for (;;) {
       const event = { name: SEQUENCE_50.name, app: BENCH_APP, data: { n: ++n } }
@@ -179,7 +189,7 @@ async function oneRunBesideReaders(rig: Rig): Promise<Record<string, Figures>> {
       if ((await api.call('POST', `/runs/${runId}/pause`)).status < 300) return runId
     }
   }
-  /** The time from the start of a run, when all of its readers are there, to its end. */
+  /** Returns the time from the start of a run, when all of its readers are connected, to its end. */
   const watchedRun = async (count: number): Promise<number> => {
     const id = await pausedRun()
     const sockets = await openReaders(origin, Array(count).fill({ path: `/runs/${id}/stream` }))
@@ -211,10 +221,13 @@ const LONG_RUNS = 100
 const LONG_CHARS = 1_000_000
 const SEARCHED = 'searched'
 const OTHER = 'other'
-/** A pause between two reads, so that they do not load the engine themselves. */
+/** Pause between two reads, so that they do not load the engine themselves. */
 const READ_PAUSE_MS = 5
 
-/** How long a plain read of one namespace takes while another searches deep in long runs, twenty searches at a time. */
+/**
+ * Measures how long a plain read of one namespace takes while another namespace searches deep in long runs, twenty searches at a
+ * time.
+ */
 export function reads(options: BenchOptions): Promise<Outcome> {
   const longRun = (namespace: string, i: number, input: string) => {
     const createdAt = Date.UTC(2030, 0, 1) + i

@@ -1,5 +1,5 @@
-// TURNS: the cost of handing on a slot beside 100,000 runs that wait for it, with 10,000 fairness keys, with one, and without any. It
-// measures the store alone, on a SQLite file or in a schema of a PostgreSQL database.
+// TURNS: the cost of passing on a slot when 100,000 runs wait for it, with 10,000 fairness keys, with one, and with none. It
+// measures only the store, on a SQLite file or in a schema of a PostgreSQL database.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// WAITS: what an event costs beside 10,000 runs that wait for its name, with `if` and with `match`, where one of them is woken and
+// WAITS: the cost of an event when 10,000 runs wait for its name, with `if` and with `match`, where one of them is woken and
 // where none is; and the same for runs that `cancelOn` watches over. One event after the other, through POST /events.
 
 import { waitMatchKey } from '../../packages/engine/src/domain/expressions/match.ts'
@@ -15,7 +15,7 @@ import { commitAll, databaseName, queuedRun } from '../rig/store.ts'
 
 const WAITS = 10_000
 const SAMPLES = 300
-/** The slow ones end sooner. */
+/** Slow measurements end after this time. */
 const SPENT_MS_MAX = 20_000
 const WARM_UP = 50
 
@@ -67,7 +67,7 @@ export function waits(options: BenchOptions): Promise<Outcome> {
   })
 }
 
-/** Runs that wait for one event each. */
+/** Yields runs that each wait for one event. */
 function* waiting(kind: Kind, at: number): Generator<Change> {
   const condition = CONDITIONS[kind]
   for (let n = 0; n < WAITS; n++) {
@@ -94,7 +94,7 @@ function* waiting(kind: Kind, at: number): Generator<Change> {
   }
 }
 
-/** Runs that an event of their own cancels. */
+/** Yields runs that each can be cancelled by a different event. */
 function* watching(kind: Kind, at: number): Generator<Change> {
   const cancelOn = [{ event: `${kind}/stop`, ...CONDITIONS[kind] }]
   for (let n = 0; n < WAITS; n++)

@@ -1,5 +1,5 @@
-// D1: a backlog of webhook deliveries to one fast server. D2: how soon a delivery to a healthy server arrives, alone
-// and beside a hundred servers that never answer. The deliveries are custom ones, sent by a workflow of this process.
+// D1: a backlog of webhook deliveries to one fast server. D2: how soon a delivery to a healthy server arrives, alone and together
+// with a hundred servers that never answer. A workflow of this process sends the deliveries as custom ones.
 
 import { createHash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -23,7 +23,9 @@ const D2_PACE_MS = 10
 const WARM_UP = 300
 const PATIENCE_MS = 600_000
 
-/** A runner whose workflow sends to the URLs of its event, a fast server, and one on many addresses that never answers. */
+/**
+ * Opens a runner whose workflow sends to the URLs of its event, a fast server, and a server on many addresses that never answers.
+ */
 async function openServers(rig: Rig) {
   const api = new Api(rig.engine.origin)
   const arrivals: number[] = []
@@ -60,7 +62,7 @@ async function openServers(rig: Rig) {
     send,
     sinkUrl,
     hung: () => hung,
-    /** For the engine, each loopback address is a server of its own. */
+    /** For the engine, each loopback address is a different server. */
     deadUrl: (i: number) => `${dead.origin.replace('127.0.0.1', `127.0.1.${i + 1}`)}/hook`,
     /** Sends deliveries in sequence; resolves with the time of each from the runner's answer to its arrival. */
     async latencies(count: number): Promise<number[]> {

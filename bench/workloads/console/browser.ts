@@ -1,12 +1,15 @@
-// Tabs of a real Chromium for the bench of the console, each with a storage and a worker of its own. Errors of a page and
-// requests to other hosts are problems.
+// Tabs of a real Chromium for the bench of the console, each with its own storage and worker. Errors of a page and requests to
+// other hosts are problems.
 
 import { type Browser, type BrowserContext, type CDPSession, chromium, type Page } from 'playwright-core'
 import { CHROMIUM } from '../../../test/kit/browser/chromium.ts'
 
 const WAIT_MS_MAX = 120_000
 const POLL_MS = 50
-/** Work of the script engine, the document and the layout, as the console's own: what a machine needs for it is its speed. */
+/**
+ * Work of the script engine, the document and the layout, similar to the console's: the time that a machine needs for it shows
+ * its speed.
+ */
 const CALIBRATION = `(() => {
   const from = performance.now()
   const table = document.createElement('table')
@@ -24,7 +27,7 @@ const CALIBRATION = `(() => {
   table.remove()
   return performance.now() - from
 })()`
-/** CPU time of the calibration on the machine of docs/benchmarks.md: what it takes there while nothing else runs. */
+/** CPU time of the calibration on the idle machine of docs/benchmarks.md. */
 const CALIBRATION_MS = 200
 const CALIBRATIONS = 5
 
@@ -74,14 +77,14 @@ export class BenchBrowser {
     return { page, cdp, context }
   }
 
-  /** How many times slower this machine is now than the one of docs/benchmarks.md. */
+  /** Returns how many times slower this machine is now than the one of docs/benchmarks.md. */
   async slowness(): Promise<number> {
     const context = await this.#browser.newContext()
     const page = await context.newPage()
     const times: number[] = []
     for (let i = 0; i <= CALIBRATIONS; i++) times.push(await page.evaluate<number>(CALIBRATION))
     await context.close()
-    // The first one compiles.
+    // The first one includes compilation.
     const sorted = times.slice(1).sort((a, b) => a - b)
     return (sorted[CALIBRATIONS >> 1] as number) / CALIBRATION_MS
   }
@@ -91,13 +94,13 @@ export class BenchBrowser {
   }
 }
 
-/** Bytes of the page's heap after a collection. */
+/** Returns the bytes of the page's heap after a collection. */
 export async function heapBytes({ cdp }: Tab): Promise<number> {
   await cdp.send('HeapProfiler.collectGarbage')
   return (await cdp.send('Runtime.getHeapUsage')).usedSize
 }
 
-/** Waits until the expression holds in the page, whose policy forbids the waits of Playwright. */
+/** Waits until the expression is true in the page. The page's policy forbids the waits of Playwright. */
 export async function untilTrue(page: Page, expression: string): Promise<void> {
   const giveUpAt = performance.now() + WAIT_MS_MAX
   while (!(await page.evaluate<boolean>(expression))) {

@@ -1,5 +1,5 @@
-// A list of 200 runs under 2,000 status frames a second, with the pointer on a row: its rows stay, and new runs are counted. The
-// memory of one that is open for an hour. And one that nobody touches.
+// A list of 200 runs under 2,000 status frames a second, with the pointer on a row: its rows stay, and new runs are counted. Also
+// the memory of a list that is open for an hour, and the cost of a list that nobody touches.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { type FrameServer, openFrameServer } from '../../../test/kit/browser/frame-server.ts'
@@ -11,9 +11,12 @@ import { type BenchBrowser, consoleUrl, heapBytes, type Tab, type TabOptions } f
 
 const FRAMES_PER_S = 2000
 const WARM_UP_MS = 3000
-/** A minute at least, with a new run in each of its seconds. */
+/** At least a minute, with a new run in each second. */
 const BUSY_S_MIN = 60
-/** An hour of a list with 50 changes a second, in a window of `HOUR_SHARE` of it: as many frames, forty times as fast. */
+/**
+ * An hour of a list with 50 changes a second, in a window of `HOUR_SHARE` of an hour: the same number of frames, forty times as
+ * fast.
+ */
 const HOUR_FRAMES = 180_000
 
 const WATCH = `(() => {
@@ -30,7 +33,7 @@ const WATCH = `(() => {
     .observe({ type: 'longtask' })
 })()`
 
-/** The first rows, and where they are on the screen. */
+/** The first rows, and their places on the screen. */
 const PLACES = `[...document.querySelectorAll('tbody tr[data-key]')].slice(0, 20).map(row => {
   return row.dataset.key + ' at ' + row.getBoundingClientRect().top
 })`
@@ -43,7 +46,7 @@ async function openList(browser: BenchBrowser, server: FrameServer, options: Tab
   return tab
 }
 
-/** CPU seconds of the page's main thread. Its own time, so that other processes do not count. */
+/** Returns the CPU seconds of the page's main thread. It is the thread's own time, so that other processes do not count. */
 async function cpuSeconds({ cdp }: Tab): Promise<number> {
   const { metrics } = await cdp.send('Performance.getMetrics')
   return metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN
@@ -86,7 +89,7 @@ export async function busyList(
   bars.add('2,000 frames/s: frames', { painted: frames.length, sampling: Number(isSampling) })
 }
 
-/** Without a SharedWorker the tab has the stream itself, so that the heap of the page has all that the console keeps. */
+/** Without a SharedWorker the tab reads the stream itself, so that the page's heap contains everything that the console keeps. */
 const WITHOUT_WORKER = 'delete window.SharedWorker'
 const MB = 1e6
 
@@ -104,7 +107,7 @@ export async function openHour(
   const from = performance.now()
   while (sent < HOUR_FRAMES) {
     await tab.page.waitForTimeout(seconds * 100)
-    // Runs that the list does not have are counted: as many as start in an hour with one a second.
+    // Runs that are not in the list are counted: as many as start in an hour at one per second.
     server.sendOnce(Array.from({ length: seconds * 4 }, (_, i) => `run_NEW${sent}x${i}`))
     sent = ((performance.now() - from) / 1000) * FRAMES_PER_S
   }
@@ -116,11 +119,11 @@ export async function openHour(
 }
 
 const SETTLE_MS = 5000
-/** Long enough for the counts beside the sections to be read twice. */
+/** Long enough for the counts next to the sections to be read twice. */
 const IDLE_MINUTES = 2
 const MINUTE_MS = 60_000
 
-/** A list that nobody touches, beside an engine without work: requests, and what they cost the engine. */
+/** A list that nobody touches, on an engine without work: its requests, and their cost for the engine. */
 export async function idlePage({ engine }: Rig, browser: BenchBrowser, bars: Bars): Promise<void> {
   const cpuPercent = async () => {
     await pause(SETTLE_MS)

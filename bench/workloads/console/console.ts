@@ -1,5 +1,5 @@
-// CONSOLE: the budgets of the console in a real Chromium against a real engine and runner. Counts, sizes and shares over
-// their bar are problems; times are, beyond what this machine's calibration allows.
+// CONSOLE: the budgets of the console in a real Chromium against a real engine and runner. Counts, sizes and shares over their
+// limit are problems; times are problems only beyond the limits calibrated for this machine.
 
 import type { Store } from '../../../packages/engine/src/ports/store.ts'
 import { until } from '../../../test/kit/until.ts'
@@ -30,7 +30,7 @@ export async function consoleBudgets(options: BenchOptions): Promise<Outcome[]> 
   }
 }
 
-/** An engine with some hundred runs and one of 10,000 steps. */
+/** Measures an engine with some hundred runs and one of 10,000 steps. */
 function small(options: BenchOptions, browser: BenchBrowser): Promise<Outcome> {
   return onRig(options, { over: 'checkpoints' }, async rig => {
     const bars = new Bars()
@@ -40,7 +40,7 @@ function small(options: BenchOptions, browser: BenchBrowser): Promise<Outcome> {
     const start = async ({ name }: { name: string }, n: number) =>
       (await api.post<{ runId: string }>('/events', { name, app: BENCH_APP, data: { n, untilMs } })).runId
     const slowness = await browser.slowness()
-    // Runs that ended, and as many that sleep.
+    // Half of the runs have ended, the other half sleep.
     for (let n = 0; n < ROWS; n++) await start(NO_STEPS, n)
     const runIds: string[] = []
     for (let n = 0; n < ROWS; n++) runIds.push(await start(SLEEPER, ROWS + n))
@@ -60,7 +60,7 @@ function small(options: BenchOptions, browser: BenchBrowser): Promise<Outcome> {
       'idle page': () => idlePage(rig, browser, bars),
     }
     for (const [name, measure] of Object.entries(parts)) {
-      // The whole takes minutes.
+      // All of them together take minutes.
       console.error(`  ${name} …`)
       await measure()
     }

@@ -1,4 +1,4 @@
-// Until the first list: requests, and the time in a browser that has nothing cached. Then changes of the page and keys.
+// The way to the first list: requests, and the time in a browser with an empty cache. Then changes of the page, and keys.
 
 import { openFrameServer } from '../../../test/kit/browser/frame-server.ts'
 import { percentiles } from '../../measure/latency.ts'
@@ -9,10 +9,10 @@ const OPENINGS = 5
 const CHANGES = 12
 const KEYS = 40
 const SETTLE_MS = 1000
-/** A key that is held repeats at this pace. */
+/** Repeat interval of a key that is held down. */
 const REPEAT_MS = 33
 
-/** Notes when the first row is painted, in the page's own time: its origin is the beginning of the navigation. */
+/** Records when the first row is painted, in the page's own time, which starts with the navigation. */
 const NOTE_FIRST_ROW = `new MutationObserver((_, observer) => {
   if (!document.querySelector('tbody tr[data-key]')) return
   observer.disconnect()
@@ -51,7 +51,7 @@ async function open(browser: BenchBrowser, origin: string, throttle: number): Pr
   return tab
 }
 
-/** Notes the time from a key to the paint after the page answered it: at once, or when a heading has changed. */
+/** Records the time from a key to the paint after the page's reaction: at once, or when a heading has changed. */
 const NOTE_KEYS = `(() => {
   window.paints = []
   const painted = from => requestAnimationFrame(() => {

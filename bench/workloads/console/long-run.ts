@@ -1,4 +1,4 @@
-// The page of a run with 10,000 steps: when it is shown, how it scrolls and zooms, and the heap it needs.
+// The page of a run with 10,000 steps: when it is shown, how it scrolls and zooms, and how much heap it needs.
 
 import { percentiles } from '../../measure/latency.ts'
 import type { Bars } from './bars.ts'
@@ -7,14 +7,14 @@ import { type BenchBrowser, consoleUrl, heapBytes, untilTrue } from './browser.t
 const OPENINGS = 3
 const MB = 1e6
 
-/** Notes when the first steps are painted. */
+/** Records when the first steps are painted. */
 const NOTE_STEPS = `new MutationObserver((_, observer) => {
   if (!document.querySelector('[role=treegrid] [role=row][aria-rowindex="2"]')) return
   observer.disconnect()
   requestAnimationFrame(() => setTimeout(() => (window.shownMs = performance.now())))
 }).observe(document, { subtree: true, childList: true })`
 
-/** Moves the timeline in every frame, and answers the times between frames. */
+/** Moves the timeline in every frame, and returns the times between frames. */
 const moving = (move: string) => `(async () => {
   const element = document.querySelector('[role=treegrid]')
   const { left, top, width } = element.getBoundingClientRect()

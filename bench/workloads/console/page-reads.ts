@@ -1,4 +1,4 @@
-// The reads of the console's pages over a large store: the pages are opened, and each read that they made is measured again.
+// The reads of the console's pages on a large store: opens the pages, and measures each read that they made again.
 
 import { openFrameServer } from '../../../test/kit/browser/frame-server.ts'
 import { Api } from '../../load/api.ts'
@@ -8,7 +8,7 @@ import { type BenchBrowser, consoleUrl, untilTrue } from './browser.ts'
 
 const SAMPLES = 20
 const SETTLE_MS = 1500
-/** A read that takes long is repeated fewer times. */
+/** A slow read is repeated fewer times. */
 const SPENT_MS_MAX = 4000
 
 const PAGES = (workflow: string, runId: string) => [
@@ -71,5 +71,5 @@ export async function pageReads(
   bars.time(`slowest of ${all.length} reads of the pages, p95`, all[0]?.p95 ?? Number.NaN, { barMs: 200, slowness })
 }
 
-/** Without times and ids, which differ from run to run. */
+/** Removes times and ids, which differ from run to run. */
 const named = (path: string) => path.replace(/=\d{4}-[\w:.-]+/g, '=time').replace(/run_\w+/, 'run')

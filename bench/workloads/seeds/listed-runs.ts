@@ -1,5 +1,4 @@
-// Fills a store with finished and sleeping runs, as after a busy month. Called by workloads before
-// their engine starts.
+// Fills a store with finished and sleeping runs, as after a busy month. Workloads call it before their engine starts.
 
 import type { Change } from '../../../packages/engine/src/domain/model/change.ts'
 import type { Run, RunStatus } from '../../../packages/engine/src/domain/model/run.ts'
@@ -11,25 +10,25 @@ import { commitAll, queuedRun } from '../../rig/store.ts'
 
 const APPS = 10
 const WORKFLOWS = 20
-/** Ends that are counted in one transaction. */
+/** Number of ended runs that are counted in one transaction. */
 const PER_COUNT = 2000
 /** One run every 2.6 s: a million in a month. */
 export const APART_MS = 2600
 const FIRST_AT = Date.UTC(2030, 0, 1)
-/** Runs with the rare attribute, spread over the whole time. */
+/** Number of runs with the rare attribute, spread over the whole time. */
 const RARE_RUNS = 100
 /** Children of the one parent. */
 const CHILDREN_MAX = 5000
-/** Runs in turn are of so many kinds. */
+/** The kinds of runs follow each other in turn. */
 const KINDS = 20
-/** The kinds from here on match none of the filters of `APART`, and are like those of a usual month. */
+/** Kinds from this one on match none of the filters of `APART`, and resemble those of a usual month. */
 const FREE_KINDS_FROM = 13
 
 export const RARE_ATTRIBUTE = 'customer:c-rare'
 
 /**
- * Filters that each match many runs, and no run together with another one of these: a list with two of them is the bad case of
- * the pair. Beside each, the kinds of runs that it matches, of 20.
+ * Filters that each match many runs. No run matches two of them, so a list with two of these filters is the worst case of the
+ * pair. Next to each filter are the kinds of runs, of 20, that it matches.
  */
 const KINDS_OF = {
   app: [0, 1],
@@ -152,7 +151,7 @@ function attributesOf(i: number, count: number): Pick<Run, 'attributes'> {
   return Object.keys(attributes).length === 0 ? {} : { attributes }
 }
 
-/** Most runs have succeeded, but for the kinds that are known by a status. */
+/** Returns the status of a run: most have succeeded, except the kinds that are defined by a status. */
 function statusOf(i: number, chance: number): RunStatus {
   if (isOf('error', i)) return 'failed'
   if (isOf('waiting', i)) return 'waiting'

@@ -1,5 +1,5 @@
-// Rows beside the listed runs that single reads look at: trees, a long run, steps of the newest runs, posts to endpoints. Called
-// by lists.ts.
+// Rows that reads of single objects look at, in addition to the listed runs: trees, a long run, steps of the newest runs, posts
+// to endpoints. Called by lists.ts.
 
 import type { Change } from '../../../packages/engine/src/domain/model/change.ts'
 import type { DeliveryAttempt } from '../../../packages/engine/src/domain/model/delivery.ts'
@@ -13,14 +13,14 @@ import { commitAll, endedRun } from '../../rig/store.ts'
 
 const NAMESPACE = 'default'
 const MONTH_MS = 30 * 86_400_000
-/** Levels of the tree of an event, and how many runs come of each node; in all more than a tree shows. */
+/** Levels of the tree of an event, and the number of runs from each node; in total more than a tree shows. */
 const TREE_LEVELS = [40, 10, 1, 1] as const
-/** Nodes of the chain: events and runs in turn, more levels than a tree shows. */
+/** Number of nodes in the chain: events and runs in turn, more levels than a tree shows. */
 const CHAIN_RUNS = 12
 const LONG_RUN_STEPS = 10_000
-/** Every so many steps of the long run failed once. */
+/** One in this many steps of the long run failed once. */
 const RETRIED_EVERY = 10
-/** The newest runs with steps, and how many each has. */
+/** Number of the newest runs that have steps, and the number of steps of each. */
 const RUNS_WITH_STEPS = 2000
 const STEPS_PER_RUN = 3
 const ENDPOINTS = 5
@@ -28,14 +28,14 @@ const ENDPOINTS = 5
 export interface Details {
   /** An event with more runs and events than a tree shows. */
   eventId: string
-  /** One whose runs emit an event each, level after level. */
+  /** An event whose runs each emit an event, level after level. */
   chainEventId: string
   /** A run of many passes. */
   longRunId: string
   endpointId: string
 }
 
-/** Writes them as of a time; so many posts are spread over the month before. */
+/** Writes the details as of a time; the posts are spread over the month before it. */
 export async function insertDetails(store: Store, until: number, posts: number): Promise<Details> {
   const [wide, chain] = [eventOf('wide', until), eventOf('chain', until)]
   const long = ended('long', until)
@@ -73,7 +73,7 @@ function stepOf(run: Run, index: number, more: Partial<Step>): Step {
   }
 }
 
-/** Runs of the event, their children, and the events and runs that came of those. */
+/** Yields runs of the event, their children, and the events and runs that follow from those. */
 function* tree(eventId: string, at: number): Generator<Change> {
   const [roots, children] = TREE_LEVELS
   for (let r = 0; r < roots; r++) {
@@ -107,7 +107,7 @@ function emit(run: Run, index: number, emittedEventId: string): Step {
   return stepOf(run, index, { op: 'Emit', eventName: 'emitted', emittedEventId })
 }
 
-/** Each step came with a pass of its own; some were tried twice. */
+/** Yields a run in which each step came with its own pass; some steps were tried twice. */
 function* longRun(run: Run): Generator<Change> {
   let pass = 0
   for (let index = 0; index < LONG_RUN_STEPS; index++) {
@@ -139,7 +139,7 @@ function* longRun(run: Run): Generator<Change> {
   }
 }
 
-/** The statistics of steps read the newest ended runs. */
+/** Yields runs with steps, because the statistics of steps read the newest ended runs. */
 function* runsWithSteps(until: number): Generator<Change> {
   for (let i = 0; i < RUNS_WITH_STEPS; i++) {
     const run = ended(`with steps ${i}`, until + i, { workflow: `workflow-${i % 20}`, app: `app-${i % 10}` })
@@ -150,7 +150,7 @@ function* runsWithSteps(until: number): Generator<Change> {
 
 const endpointOf = (i: number) => derivedId('whe', 0, String(i))
 
-/** Spread over the whole span; some failed. */
+/** Yields posts spread over the whole span; some failed. */
 function* postsOf(from: number, until: number, posts: number): Generator<Change> {
   const random = seeded(2)
   for (let i = 0; i < posts; i++) {
