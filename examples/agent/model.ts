@@ -1,5 +1,5 @@
-// A simulated model: it reads the conversation and always chooses in the same way. Replace it with a call of an API. To
-// show a retry, the first call fails because the model is overloaded.
+// A simulated model: it reads the conversation and always chooses in the same way. Replace it with a call to an API. To show a
+// retry, the first call fails because the model is overloaded.
 
 import { RetryAfterError } from 'perdure'
 

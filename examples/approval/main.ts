@@ -24,7 +24,7 @@ await runExample({ runner, runnerEnv }, async ({ client }) => {
   }
   const submit = (expenseId: string, amount: number) =>
     startRun(client, 'expense/submitted', { expenseId, amount, approvers: ['ada', 'grace'] })
-  /** Follows a run until it ends, and answers mails once a step that `decisions` names has the status beside it. */
+  /** Follows a run until it ends, and answers a mail when a step in `decisions` has the status next to it. */
   const follow = async (runId: string, decisions: Record<string, boolean> = {}) => {
     for await (const frame of followRun(client, runId)) {
       if (frame.kind !== 'step_status' || !['waiting', 'succeeded'].includes(frame.status)) continue

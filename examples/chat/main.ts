@@ -1,5 +1,5 @@
-// `npm run example -- chat`: asks questions as the page does, and checks the answers against the results of the runs. With `--open` the page
-// stays open for a browser.
+// `npm run example -- chat`: asks questions like the page, and checks the answers against the results of the runs. With `--open`
+// the page stays open for a browser.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -79,7 +79,7 @@ function decide(link: string, decision: object | undefined): Promise<Response> {
   return fetch(link, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
 }
 
-/** A port that was free a moment ago. */
+/** Returns a port that was free a moment ago. */
 async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1')
   await once(probe, 'listening')

@@ -1,5 +1,5 @@
-// A simulated language model behind the interface of the AI SDK: `streamText` calls it like any other. It reads the conversation, always
-// decides in the same way, and gives its answer word by word. Replace it with the model of a provider.
+// A simulated language model behind the interface of the AI SDK: `streamText` calls it like any other. It reads the conversation,
+// always decides in the same way, and writes its answer word by word. Replace it with a provider's model.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { LanguageModel } from 'ai'
@@ -10,7 +10,7 @@ type Call = Parameters<Model['doStream']>[0]
 type Part = Awaited<ReturnType<Model['doStream']>>['stream'] extends ReadableStream<infer P> ? P : never
 
 const WORD_MS = Number(process.env.MODEL_WORD_MS ?? 40)
-/** Another number gives other stories, as a real model gives another answer to the same question. */
+/** Another number produces other stories, just as a real model gives different answers to the same question. */
 const SEED = Number(process.env.MODEL_SEED ?? 1)
 const STORY_WORDS_MAX = 1_000
 const HELP = 'I can look up an order, give money back, and tell a story of 80 words. What may it be?'
@@ -18,7 +18,7 @@ const HELP = 'I can look up an order, give money back, and tell a story of 80 wo
 /** A piece of text to say, or a tool to call. */
 type Piece = { say: string } | { call: string; input: object }
 
-/** Decides what comes next. The tools of this conversation have given the texts of `outputs` so far. */
+/** Decides what comes next. `outputs` are the tool outputs in this conversation so far. */
 function decide(question: string, outputs: readonly string[]): Piece[] {
   const latest = outputs.at(-1)
   const number = Number(/\d+/.exec(question)?.[0] ?? 17)
@@ -34,7 +34,7 @@ function decide(question: string, outputs: readonly string[]): Piece[] {
   return [{ say: `Here it is: ${latest}` }]
 }
 
-/** The newest question, and what the tools have answered since then. */
+/** Returns the newest question, and the answers of the tools since then. */
 function read({ prompt }: Call): { question: string; outputs: string[] } {
   const asked = prompt.findLastIndex(({ role }) => role === 'user')
   const { content = [] } = prompt[asked] ?? {}
@@ -46,7 +46,7 @@ function read({ prompt }: Call): { question: string; outputs: string[] } {
   return { question: texts.join(' ').toLowerCase(), outputs: outputs.map(textOf) }
 }
 
-/** The text of a tool's output, which is `{ type, value }`. */
+/** Returns the text of a tool's output, which is `{ type, value }`. */
 const textOf = (output: string) => String((JSON.parse(output) as { value: unknown }).value)
 
 async function* speak(call: Call): AsyncGenerator<Part> {
@@ -72,7 +72,7 @@ async function* speak(call: Call): AsyncGenerator<Part> {
   yield { type: 'finish', finishReason, usage: usageOf(call, pieces) }
 }
 
-/** Four characters are about a token. */
+/** Counts four characters as about one token. */
 function usageOf({ prompt }: Call, pieces: readonly Piece[]) {
   const [read, said] = [prompt, pieces].map(value => Math.ceil(JSON.stringify(value).length / 4)) as [number, number]
   return {

@@ -1,4 +1,4 @@
-// A chat without a page: asks by the server, and reads the answers by the same transport. Used by main.ts.
+// A chat without a page: asks through the server, and reads the answers through the same transport. Used by main.ts.
 
 import { isToolUIPart, readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai'
 import { PerdureChatTransport } from 'perdure/ai'
@@ -6,9 +6,9 @@ import { PerdureChatTransport } from 'perdure/ai'
 type Answer = ReadableStream<UIMessageChunk>
 
 interface ChatReader {
-  /** Sends the question, and gives the answer as it comes. */
+  /** Sends the question, and returns the answer as it arrives. */
   send(): Promise<Answer>
-  /** Gives the same answer again from its beginning, as after a reload of the page. */
+  /** Returns the same answer again from its beginning, as after a reload of the page. */
   reload(): Promise<Answer>
 }
 
@@ -46,11 +46,11 @@ export async function readAnswer(
   return last as UIMessage
 }
 
-/** The texts of a message, as the page shows them. */
+/** Returns the texts of a message, as the page shows them. */
 export const textOf = ({ parts }: UIMessage): string =>
   parts.flatMap(part => (part.type === 'text' ? part.text : [])).join('\n\n')
 
-/** The link of the tool that waits for a person. */
+/** Returns the link of the tool that waits for a person. */
 export function linkOf({ parts }: UIMessage): string | undefined {
   const asking = parts.filter(isToolUIPart).find(({ state }) => state === 'approval-requested')
   return ((asking?.approval?.descriptor ?? {}) as { url?: string }).url

@@ -1,5 +1,5 @@
-// The server of the chat: it serves the page, starts runs with its API key, and gives the browser tokens that read one run each. The
-// browser reads the answers from the engine itself. Opened by main.ts.
+// The server of the chat: it serves the page, starts runs with its API key, and gives the browser tokens that read one run each.
+// The browser reads the answers directly from the engine. Opened by main.ts.
 
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -15,7 +15,7 @@ export interface ChatServerOptions {
   apiKey?: string
   /** Default: a free port. */
   port?: number
-  /** How long a token counts. */
+  /** How long a token is valid. */
   tokenTtl?: Duration
 }
 
@@ -44,7 +44,7 @@ const ENDED = ['succeeded', 'failed', 'cancelled']
 const json = (body: unknown, status = 200): Answer => ({ status, type: 'application/json', body: JSON.stringify(body) })
 const refusal = (status: number, message: string) => json({ error: { message } }, status)
 
-/** Serves the page and its calls. A real server also knows its users, and whose a chat is. */
+/** Serves the page and its calls. A real server also knows its users, and who owns each chat. */
 export async function openChatServer(options: ChatServerOptions): Promise<ChatServer> {
   const { engineUrl, publicEngineUrl = engineUrl, apiKey, port = 0, tokenTtl = '1h' } = options
   const files = await bundlePage(publicEngineUrl)
@@ -84,7 +84,7 @@ export async function openChatServer(options: ChatServerOptions): Promise<ChatSe
   }
 }
 
-/** The chats of this process. Yours are in a table: id, user, messages, run. */
+/** The chats of this process. Keep yours in a table: id, user, messages, run. */
 class Chats {
   readonly #chats = new Map<string, Chat>()
   readonly #client: Client
@@ -99,7 +99,7 @@ class Chats {
     return this.#chats.get(chatId)?.messages ?? []
   }
 
-  /** The run of the newest answer, with a new token; null if there was no question yet. */
+  /** Returns the run of the newest answer, with a new token; null if there has been no question yet. */
   async answerOf(chatId: string): Promise<{ runId: string; token: string } | null> {
     const chat = this.#chats.get(chatId)
     if (!chat) return null
@@ -120,7 +120,7 @@ class Chats {
     return json({ runId, token })
   }
 
-  /** Ends the work. `stop` of `useChat` would only end the connection. */
+  /** Ends the run. `stop` of `useChat` would only end the connection. */
   async stop(chatId: string): Promise<null> {
     const chat = this.#chats.get(chatId)
     if (chat) await this.#client.cancelRun({ id: chat.runId })

@@ -5,7 +5,7 @@ const DID = ['found', 'followed', 'repaired', 'forgot', 'carried', 'painted', 'b
 const WHAT = ['a lantern', 'the last map', 'an empty crate', 'a brass key', 'the blue door', 'a letter', 'some honey']
 const WHERE = ['by the harbour', 'before dawn', 'in the rain', 'under the bridge', 'without a sound', 'at the market']
 
-/** A story of this many words. */
+/** Returns a story of this many words. */
 export function story(words: number, seed: number): string {
   let state = seed
   const pick = (list: readonly string[]) => {

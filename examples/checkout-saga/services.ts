@@ -10,7 +10,7 @@ export const warehouse = {
 
 export const payments = {
   async charge({ orderId, amount }: Order, _key: string) {
-    // A further attempt would fail, too.
+    // A further attempt would fail too.
     if (amount > 5000) throw new NonRetriableError('The card was declined')
     return { chargeId: `ch_${orderId}`, amount }
   },

@@ -5,7 +5,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { type Middleware, NonRetriableError } from 'perdure'
 
 export interface SealingKey {
-  /** Stored with each encrypted value, to find the key again. Must not contain a dot. */
+  /** Stored with each encrypted value, so that the key can be found again. Must not contain a dot. */
   readonly id: string
   /** The key itself, 32 bytes. */
   readonly secret: Buffer

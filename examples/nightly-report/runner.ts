@@ -1,4 +1,4 @@
-// The process that executes the workflow's code. It serves HTTP: the engine calls it, also after a restart of the engine.
+// The process that executes the workflow's code. It serves HTTP: the engine calls it, even after a restart of the engine.
 
 import { serve } from 'perdure/node'
 import { nightlyReport } from './workflows.ts'

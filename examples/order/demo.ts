@@ -45,7 +45,7 @@ async function order(): Promise<string> {
   return runId
 }
 
-/** Lists what can be tried now. Without `--stay` the engine stops in a moment, so no command for it is among it. */
+/** Lists commands to try now. Without `--stay` the engine stops in a moment, so the list has no command that needs it. */
 function lookNext(runId: string): void {
   heading('Where to look next')
   const order = { orderId: 'A-1002', item: 'grinder', amount: 89, notifyUrl: sink.url }

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 
 export interface Message {
   headers: IncomingHttpHeaders
-  /** The raw body, which the signature is over. */
+  /** The raw body, which the signature covers. */
   body: string
 }
 

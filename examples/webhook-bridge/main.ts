@@ -1,4 +1,4 @@
-// `npm run example -- webhook-bridge`: a signed push gives a signed message. A forged push and a repeated one have no effect.
+// `npm run example -- webhook-bridge`: a signed push leads to a signed message. A forged push and a repeated one have no effect.
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -49,7 +49,7 @@ const example = runExample(options, async ({ client, engine }) => {
 
   heading('What the other side receives')
   const { headers, body } = await sink.next()
-  // Throws when the signature is not the secret's, or the timestamp is too old.
+  // Throws if the signature was not made with the secret, or if the timestamp is too old.
   const message = new Webhook(endpoint.secret).verify(body, headers as Record<string, string>) as {
     type: string
     data: { run: { result: unknown } }

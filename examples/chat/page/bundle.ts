@@ -11,7 +11,7 @@ export interface PageFile {
   body: string
 }
 
-/** The files of the page by their paths. The page reads the engine's URL from its head. */
+/** Returns the files of the page by their paths. The page reads the engine's URL from its head. */
 export async function bundlePage(engineUrl: string): Promise<ReadonlyMap<string, PageFile>> {
   const { outputFiles } = await build({
     entryPoints: [`${FOLDER}page.tsx`, `${FOLDER}page.css`],

@@ -17,7 +17,7 @@ const STATES: Readonly<Record<ToolPart['state'], string>> = {
 
 const isOver = ({ state }: ToolPart) => state.startsWith('output-')
 
-/** A message. `isGrowing`: more of it may come. */
+/** A message. `isGrowing`: more text may follow. */
 export function MessageView({ message, isGrowing }: { message: UIMessage; isGrowing: boolean }) {
   return (
     <li className={message.role} aria-busy={isGrowing}>
@@ -52,7 +52,7 @@ function Decision({ url }: { url: string }) {
     setState('sent')
     const headers = { 'content-type': 'application/json' }
     const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ approved }) }).catch(() => null)
-    // 409: somebody has decided, and the message says so soon. Without an answer the question stays.
+    // 409: somebody has already decided, and the message will say so soon. Without an answer the question stays.
     if (answer === null) setState('open')
     else if (!answer.ok && answer.status !== 409) setState('gone')
   }

@@ -48,7 +48,7 @@ function Chat({ chatId, saved }: { chatId: string; saved: UIMessage[] }) {
     transport,
     resume: true,
   })
-  // Another tab has asked: show its question, then the answer as it comes.
+  // Another tab has asked a question: show it, then the answer as it arrives.
   useEffect(() => {
     tabs.onmessage = async () => {
       setMessages(await call('GET', path))

@@ -1,4 +1,4 @@
-// Calls of the server that served the page, and the words for what went wrong. Used by page.tsx.
+// Calls to the server that served the page, and texts for errors. Used by page.tsx.
 
 /** Calls the server, and gives the JSON of its answer. */
 // biome-ignore lint/suspicious/noExplicitAny: each path has its own answer
@@ -12,7 +12,7 @@ export async function call(method: 'GET' | 'POST', path: string, body?: unknown)
   return answer
 }
 
-/** The text that the page shows for an error. The error of a refused read has the HTTP status. */
+/** Returns the text that the page shows for an error. The error of a refused read has the HTTP status. */
 export function explain(error: Error): string {
   const { status } = error as { status?: number }
   if (status === 401) return 'The access to this answer has ended or is not valid.'
