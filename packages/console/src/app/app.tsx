@@ -19,7 +19,7 @@ export function App() {
   const { match } = useLocation()
   const namespace = match.kind === 'page' ? match.namespace : undefined
   useEffect(() => openOnce(namespace), [namespace])
-  // Every text of a time is rendered again in the other zone.
+  // When the zone changes, render every text of a time again.
   useUtc()
   return (
     <QueryClientProvider client={queryClient}>
@@ -38,7 +38,7 @@ function CurrentPage() {
   const isKnown = whoami !== undefined
   const name = match.kind === 'page' ? match.name : undefined
   useEffect(() => {
-    // The code of the page is loaded while the engine says who the caller is.
+    // Load the page's code while the engine answers who the caller is.
     if (name !== undefined) preload(name)
   }, [name])
   if (match.kind === 'root') return <ToOverview />
@@ -49,11 +49,11 @@ function CurrentPage() {
         <Elsewhere />
       </Suspense>
     )
-  // Before the first answer there is nothing that a page could show.
+  // Before the first answer a page could show nothing.
   return isKnown ? <Found key={match.kind === 'page' ? Object.values(match.params).join('/') : ''} /> : <Waiting />
 }
 
-/** Goes on from the root to the namespace of the session. */
+/** Continues from the root to the namespace of the session. */
 function ToOverview() {
   const namespace = useSession().whoami?.namespace
   useEffect(() => {

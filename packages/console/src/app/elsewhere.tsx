@@ -1,4 +1,4 @@
-// URLs that name no page: `/console/go/{id}` goes on to the page of the id, and any other says that it names none.
+// URLs that name no page: `/console/go/{id}` continues to the page of the id, and any other URL shows that it names none.
 
 import { useEffect } from 'react'
 import { navigate } from '../router/history.ts'

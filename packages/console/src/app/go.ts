@@ -1,4 +1,4 @@
-// Resolves ids of any kind to pages: for `/console/go/{id}`, which logs and the command link to, and for the palette.
+// Finds the page of any id: for `/console/go/{id}`, which logs and the command link to, and for the palette.
 
 import type { Target } from '../router/router.tsx'
 
@@ -9,7 +9,7 @@ const PAGES: Readonly<Record<string, (id: string) => Target>> = {
   whe: id => ({ to: 'endpoint', params: { id } }),
   whr: id => ({ to: 'receiver', params: { id } }),
   blk: id => ({ to: 'bulk', params: { id } }),
-  // An id begins with its time: the log is not searched further back.
+  // An id begins with its time: earlier entries of the log need no search.
   act: id => ({ to: 'audit', query: { since: timeOfId(id), target: id } }),
   key: id => ({ to: 'keys', query: { id } }),
 }
@@ -17,7 +17,7 @@ const PAGES: Readonly<Record<string, (id: string) => Target>> = {
 const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const TIME_DIGITS = 10
 
-/** The time at which an id was made; undefined for one without a time. */
+/** Returns the time at which an id was created; undefined for an id without a time. */
 function timeOfId(id: string): string | undefined {
   const digits = [...id.slice(4, 4 + TIME_DIGITS)].map(digit => DIGITS.indexOf(digit))
   if (digits.length < TIME_DIGITS || digits.includes(-1)) return undefined
@@ -25,7 +25,7 @@ function timeOfId(id: string): string | undefined {
   return Number.isNaN(at.getTime()) ? undefined : at.toISOString()
 }
 
-/** The page of an id; undefined for a text that is none. */
+/** Returns the page of an id; undefined for a text that is not an id. */
 export function targetOfId(id: string): Target | undefined {
   const [, prefix = ''] = /^([a-z]{3})_[A-Za-z0-9_-]{1,128}$/.exec(id) ?? []
   return PAGES[prefix]?.(id)

@@ -1,4 +1,4 @@
-// The page of shortcuts that `?` opens: all that count on this page, and the switch for single letters.
+// The page of shortcuts that `?` opens: all that work on this page, and the switch for single letters.
 
 import { useState } from 'react'
 import { groupsOf, keyText } from '../keys/help-text.ts'

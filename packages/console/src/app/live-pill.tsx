@@ -1,4 +1,4 @@
-// The pill in the top bar: whether what is shown is live.
+// The pill in the top bar: shows whether the page is live.
 
 import { useNow } from '../data/time/clock.ts'
 import { useKeys } from '../keys/keys.ts'

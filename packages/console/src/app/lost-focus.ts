@@ -1,6 +1,6 @@
-// Gives the focus a place near the control that had it, when that control goes away. Loaded with the first key that is pressed.
+// Moves the focus to a place near the control that had it, when that control disappears. Loaded with the first key press.
 
-/** The element that had the focus last and those around it, the nearest first. */
+/** The element that last had the focus, and its ancestors, the nearest first. */
 let path: readonly Element[] = []
 
 function follow(): void {
@@ -14,7 +14,10 @@ function restore(): void {
   placeNear(path)?.focus({ preventScroll: true })
 }
 
-/** The row or the timeline that the keys are on, in the nearest part of the page that has one; else the heading of the page. */
+/**
+ * Returns the row or the timeline that the keys act on, in the nearest part of the page that has one; otherwise the heading of
+ * the page.
+ */
 function placeNear(lost: readonly Element[]): HTMLElement | null {
   for (const element of lost.filter(({ isConnected }) => isConnected)) {
     if (element.matches('dialog')) return element.querySelector('button')

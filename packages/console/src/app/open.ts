@@ -1,5 +1,5 @@
 // Opens the namespace of the URL: before anything is rendered, and again when the URL names another one. On the page of runs the
-// first list is read at the same time, so that its rows wait for one answer of the engine and not for three in sequence.
+// first list is read at the same time, so that its rows wait for one answer of the engine, not for three in sequence.
 
 import { readEarly } from '../data/queries.ts'
 import { adoptToken, announce } from '../live/link.ts'
@@ -14,7 +14,7 @@ const CONNECT_AFTER_MS = 1000
 
 let wanted: string | undefined
 
-/** Opens a namespace, unless it was the last one. Without a name: one that this tab is signed in to. */
+/** Opens a namespace, unless it is the one opened last. Without a name: one that this tab is signed in to. */
 export function openOnce(namespace: string | undefined): void {
   const name = namespace ?? signedInNamespaces()[0] ?? 'default'
   if (name === wanted) return
@@ -27,7 +27,7 @@ async function open(namespace: string): Promise<void> {
     const opened = openNamespace(namespace)
     readFirstList()
     await opened
-    // The engine got its first key meanwhile: another tab may have a token.
+    // In the meantime the engine got its first key: another tab may have a token.
     if (currentSession().status !== 'signed-out' || tokenOf(namespace) !== undefined) return
   }
   await adoptToken(namespace)

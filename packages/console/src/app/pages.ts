@@ -1,5 +1,5 @@
-// The pages, by folder of `routes/`: a folder with a `page.tsx` is a page, loaded when its route is opened. The list of runs
-// comes with the first script.
+// The pages, by folder of `routes/`: a folder with a `page.tsx` is a page, loaded when its route is opened. The list of runs is
+// part of the first script.
 
 import { type ComponentType, createElement, useEffect, useState } from 'react'
 import { ROUTES, type RouteName } from '../router/routes.ts'
@@ -10,7 +10,7 @@ type PageModule = { default: ComponentType }
 
 const loaders = import.meta.glob<PageModule>(['../routes/*/page.tsx', '!../routes/runs/page.tsx'])
 
-/** A page whose code may have to be loaded. */
+/** A page whose code may not be loaded yet. */
 interface LoadedPage {
   View: ComponentType
   load(): Promise<unknown>
@@ -22,8 +22,8 @@ const pages = new Map<string, LoadedPage>([
 ])
 
 /**
- * A page that is shown as soon as its code is there. `lazy` and `Suspense` would hold it back: React shows what replaces a
- * fallback only 300 ms after the fallback.
+ * A page that is shown as soon as its code has arrived. `lazy` and `Suspense` would delay it: React shows the replacement of a
+ * fallback no sooner than 300 ms after the fallback.
  */
 function pageFrom(load: () => Promise<PageModule>): LoadedPage {
   let Found: ComponentType | undefined
@@ -43,12 +43,12 @@ function pageFrom(load: () => Promise<PageModule>): LoadedPage {
   return { View, load: loadOnce }
 }
 
-/** The page of a route. */
+/** Returns the page of a route. */
 export const pageOf = (name: RouteName): ComponentType => ofRoute(name).View
 
 /** Loads the code of a route before it is opened. */
 export function preload(name: RouteName): void {
-  // A failure is shown when the page is opened.
+  // A failure shows when the page is opened.
   ofRoute(name)
     .load()
     .catch(() => {})

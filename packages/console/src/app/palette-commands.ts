@@ -1,4 +1,4 @@
-// The commands of the palette: what can be done from every page.
+// The commands of the palette: the actions that every page offers.
 
 import { toggleZone, useUtc } from '../data/time/zone.ts'
 import { setPaused } from '../live/link.ts'
@@ -10,7 +10,7 @@ import { nextTheme } from './theme.ts'
 
 interface Command {
   label: string
-  /** The key that does the same. */
+  /** The key for the same action. */
   keys?: string
   run(): void
 }

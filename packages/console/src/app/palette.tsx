@@ -79,7 +79,7 @@ export default function Palette({ onClose, ...opens }: Opens & { onClose(): void
   )
 }
 
-/** Names that begin with the text, which the engine seeks. */
+/** Returns event names that begin with the text. The engine searches for them. */
 function useEventNames(text: string): string[] {
   const [prefix, setPrefix] = useState('')
   useEffect(() => {

@@ -1,4 +1,4 @@
-// Parts of the shell that most visits never open, as chunks of their own.
+// Parts of the shell that most visits never open, each in its own chunk.
 
 import { type ComponentType, lazy } from 'react'
 

@@ -23,7 +23,7 @@ interface Section {
     | 'engine'
   label: string
   key: string
-  /** A count that is shown unless it is zero, and its meaning. */
+  /** A count, shown unless it is zero, and its meaning. */
   count?: { of: keyof Counts; meaning: string }
 }
 
@@ -85,7 +85,7 @@ export function Rail({ isOpen, onChoose }: { isOpen: boolean; onChoose(): void }
   )
 }
 
-/** A number beside a section; a screen reader gets its meaning too. */
+/** A number next to a section. A screen reader gets its meaning too. */
 function Count({ value, meaning }: { value: number | string; meaning: string }) {
   if (value === 0) return null
   return (

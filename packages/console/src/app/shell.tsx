@@ -1,4 +1,4 @@
-// The shell around every page: skip link, top bar, rail, main. It keeps a page whose session has ended on the screen, frozen,
+// The shell around every page: skip link, top bar, rail, main. When a session ends, it keeps the page on the screen, frozen,
 // below the sign-in form.
 
 import { type ReactNode, Suspense, useEffect, useLayoutEffect, useRef, useState } from 'react'
@@ -18,7 +18,7 @@ import { nextTheme } from './theme.ts'
 import { TopBar } from './top-bar.tsx'
 import { leave, urlAbove } from './up.ts'
 
-/** The scroll position is kept when the page has rested this long: browsers bound how often it may be. */
+/** The scroll position is stored after the page has rested this long: browsers limit how often it may be stored. */
 const SCROLL_REST_MS = 200
 
 export function Shell({ children }: { children: ReactNode }) {
@@ -34,7 +34,7 @@ export function Shell({ children }: { children: ReactNode }) {
     setOverlay('search')
   }
   const closeNotice = () => {
-    // Its buttons go away with it.
+    // Its buttons disappear with it.
     if (document.activeElement?.closest('[role=alert]')) main.current?.focus()
     close()
   }
@@ -98,19 +98,19 @@ export function Shell({ children }: { children: ReactNode }) {
 
 const copyPinned = () => void import('./copy/copy-pinned.ts').then(part => part.copyPinned())
 
-/** Starts every page on top, and restores the scroll position on the way back. */
+/** Starts every page at the top, and restores the scroll position on the way back. */
 function useScroll() {
   const main = useRef<HTMLElement>(null)
   const isScrolled = useRef(false)
   const location = useLocation()
   useLayoutEffect(() => {
-    // A scroll has the layout computed at once.
+    // Scrolling forces the browser to compute the layout immediately.
     if (location.cause === 'push' && isScrolled.current) main.current?.scrollTo(0, 0)
   }, [location])
   useEffect(() => {
     if (location.cause !== 'back') return
     const top = rememberedScroll()
-    // The rows of the page may still be on their way from the cache to the document.
+    // The rows of the page may not have moved from the cache to the document yet.
     const frame = requestAnimationFrame(() => main.current?.scrollTo(0, top))
     return () => cancelAnimationFrame(frame)
   }, [location])
@@ -131,7 +131,7 @@ function useScroll() {
   return main
 }
 
-/** One line for the whole app: the engine does not answer, or the namespace is suspended. */
+/** Shows one line for the whole app: the engine does not answer, or the namespace is suspended. */
 function Notices() {
   const { status, notice, whoami } = useSession()
   if (status === 'unreachable') {

@@ -1,4 +1,4 @@
-// The theme: that of the system, or light or dark as chosen in this browser.
+// The theme: the system's, or light or dark as chosen in this browser.
 
 import { browserStorage } from '../data/storage/storage.ts'
 
@@ -15,14 +15,14 @@ function currentTheme(): Theme {
   return isTheme(kept) ? kept : 'system'
 }
 
-/** Shows the page in the kept theme. Called before the first paint. */
+/** Shows the page in the stored theme. Called before the first paint. */
 export function applyTheme(): void {
   const theme = currentTheme()
   if (theme === 'system') delete document.documentElement.dataset.theme
   else document.documentElement.dataset.theme = theme
 }
 
-/** Goes to the next theme, and answers it. */
+/** Switches to the next theme, and returns it. */
 export function nextTheme(): Theme {
   const next = THEMES[(THEMES.indexOf(currentTheme()) + 1) % THEMES.length] as Theme
   browserStorage.setItem(KEY, next)

@@ -1,4 +1,4 @@
-// The bar on top: the namespace, the kind of access, search, and the session's menu.
+// The bar at the top: the namespace, the kind of access, search, and the session's menu.
 
 import { Suspense } from 'react'
 import { toggleZone, useUtc } from '../data/time/zone.ts'
@@ -66,7 +66,7 @@ export function TopBar({ onSearch, onPinned, onNamespace, onUnlock, onHelp, onRa
           </Button>
         )}
         {isKeyed && !canWrite(session) && (
-          // Locked buttons click it, so it comes without a chunk of its own.
+          // Locked buttons click this button, so it is not in a separate chunk.
           <Button title="Actions need a secret key" data-unlock="" onClick={onUnlock}>
             Unlock
           </Button>
@@ -97,5 +97,5 @@ export function TopBar({ onSearch, onPinned, onNamespace, onUnlock, onHelp, onRa
   )
 }
 
-/** Copies the command that reads what the page shows. */
+/** Copies the command for the main read of the page. */
 const copyPage = async (tool: 'perdure' | 'curl') => (await import('./copy/copy-page.ts')).copyPage(tool)

@@ -1,4 +1,4 @@
-// The page above a page: the list of a record, as it was left; and the section of a page.
+// The page above a page: the list of a record, in its last state; and the section of a page.
 
 import { buildUrl, type PageMatch, ROUTES, type RouteName } from '../router/routes.ts'
 
@@ -27,7 +27,7 @@ export function leave({ name, namespace, query }: PageMatch): void {
   left.set(`${namespace}\n${name}`, query)
 }
 
-/** The URL above the page; undefined for one with nothing above it. */
+/** Returns the URL above the page; undefined for a page with nothing above it. */
 export function urlAbove({ name, namespace }: PageMatch): string | undefined {
   const above = ABOVE[name]
   return above && buildUrl(namespace, above, {}, left.get(`${namespace}\n${above}`))

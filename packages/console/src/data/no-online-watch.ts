@@ -1,4 +1,4 @@
-// Stands for react-query's watch of the browser's network in the build (vite.config.ts): reads go by the engine's answers alone
+// Replaces react-query's watch of the browser's network in the build (vite.config.ts): reads depend only on the engine's answers
 // (queries.ts).
 
 export const onlineManager = {

@@ -1,5 +1,5 @@
-// Stands for the parts of react-query that the console has no use for (vite.config.ts): no read suspends, none throws its error while it
-// renders, and none is restored from a storage. They would be loaded with the first script.
+// Replaces the parts of react-query that the console does not use (vite.config.ts): no read suspends, none throws its error
+// during rendering, and none is restored from a storage. They would be loaded with the first script.
 
 const nothing = (): void => {}
 

@@ -1,4 +1,4 @@
-// Stands for the client's list of engines in the build (vite.config.ts): the console calls the engine that served it, and no other one.
+// Replaces the client's list of engines in the build (vite.config.ts): the console only calls the engine that served it.
 
 export const DEFAULT_ENGINE_URL = ''
 

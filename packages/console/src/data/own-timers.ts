@@ -1,4 +1,4 @@
-// Stands for react-query's exchangeable timers in the build (vite.config.ts): these are the browser's.
+// Replaces react-query's exchangeable timers in the build (vite.config.ts) with the browser's.
 
 export const timeoutManager = globalThis
 

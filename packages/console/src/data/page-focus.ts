@@ -1,4 +1,5 @@
-// Stands for react-query's watch of the window's focus in the build (vite.config.ts): retries and polls rest while the page is hidden.
+// Replaces react-query's watch of the window's focus in the build (vite.config.ts): retries and polls pause while the page is
+// hidden.
 
 export const focusManager = {
   isFocused: (): boolean => !document.hidden,

@@ -1,5 +1,5 @@
-// Reads for components, by the id of an operation: react-query over the client. Writes are in write.ts. Lists are renewed by the stream
-// (`live/`), not by polling, and a failed read keeps what is on the screen.
+// Reads for components, by the id of an operation: react-query over the client. Writes are in write.ts. The stream (`live/`)
+// renews lists, not polling, and a failed read keeps the current content on the screen.
 
 import { ApiError, type CallOptions, type Calls, type Input, type OperationMethods, type Page } from '@perdure/client'
 import {
@@ -17,7 +17,7 @@ import { callRefused, currentSession, onSession, readClient, unreachable, useSes
 import type { Call } from './commands/request.ts'
 
 export type OperationId = keyof Calls
-/** Operations with one answer, or with a list that comes whole. */
+/** Operations with one answer, or with a list that comes in one piece. */
 export type ReadId = { [Id in OperationId]: Calls[Id]['kind'] extends 'value' ? Id : never }[OperationId]
 /** Operations with a list in pages. */
 export type PagesId = { [Id in OperationId]: Calls[Id]['kind'] extends 'pages' ? Id : never }[OperationId]
@@ -27,11 +27,14 @@ export type Item<Id extends PagesId> = Calls[Id]['reply'] extends (infer One)[] 
 const RETRIES_MAX = 2
 const STALE_MS = 5000
 
-/** An engine that shuts down refuses every call: it is away, until it or another one answers. */
+/** An engine that shuts down refuses every call. It counts as away, until it or another engine answers. */
 const isShuttingDown = (error: Error) =>
   error instanceof ApiError && (error.details as { reason?: string } | undefined)?.reason === 'shutting_down'
 
-/** Acts on every failed call, besides showing its error: a refused token ends the session, a lost engine is sought. */
+/**
+ * Acts on every failed call, in addition to showing its error: a refused token ends the session, and a lost engine is searched
+ * for.
+ */
 export function noteFailure(error: Error): void {
   if (error instanceof ApiError && error.status === 401) callRefused()
   else if (error.name === 'ConnectionError' || isShuttingDown(error)) unreachable(error)
@@ -50,14 +53,14 @@ export const queryClient = new QueryClient({
       // The session decides whether an engine answers, not the browser's guess about its network.
       networkMode: 'always',
       retry: (count, error) => count < RETRIES_MAX && isTemporary(error),
-      // Bad data on the screen is dimmed by the panel; data of the query before stays until the next arrives.
+      // The panel dims outdated data on the screen; data of the previous query stays until the next arrives.
       placeholderData: keepPreviousData,
       structuralSharing: false,
     },
   },
 })
 
-/** A read under way still has the earlier token. */
+/** A read under way still uses the earlier token. */
 const mayBeRefused = ({ state }: Query) => state.status === 'error' || state.fetchStatus === 'fetching'
 
 /** Once actions are unlocked, repeats the reads that were refused. Reads of a session that has ended are cancelled. */
@@ -70,7 +73,7 @@ onSession(() => {
   wasUnlocked = isUnlocked
 })
 
-/** A first read that is under way is cancelled before: the cache would wait for its answer instead of reading again. */
+/** Cancels first reads that are under way: the cache would wait for their answers instead of reading again. */
 async function readRefusedAgain(): Promise<void> {
   const refused = new Set(queryClient.getQueryCache().findAll({ type: 'active', predicate: mayBeRefused }))
   const predicate = (query: Query) => refused.has(query)
@@ -79,7 +82,7 @@ async function readRefusedAgain(): Promise<void> {
 }
 
 const failedCalls = new WeakMap<Error, Call>()
-/** The call that failed with this error. */
+/** Returns the call that failed with this error. */
 export const callOfError = (error: Error): Call | undefined => failedCalls.get(error)
 
 type AnyCall = (input: unknown, options: CallOptions) => Promise<never>
@@ -92,15 +95,15 @@ export const callOf =
       throw error
     })
 
-/** The key of a read in the cache. Invalidate with `[namespace, id]` to read again whatever its input was. */
+/** Returns the key of a read in the cache. Invalidate with `[namespace, id]` to read again for all inputs. */
 export const keyOf = (id: OperationId, input: unknown = {}) => [currentSession().namespace, id, input] as const
 
 export interface ReadOptions {
   /** Reads only while true. Default: true. */
   enabled?: boolean
-  /** How long an answer counts as new. Default: 5 s. */
+  /** How long an answer counts as fresh. Default: 5 s. */
   staleMs?: number
-  /** Keeps the answer of the input before on the screen until the next arrives. Default: true. */
+  /** Keeps the answer for the previous input on the screen until the next arrives. Default: true. */
   keep?: boolean
 }
 
@@ -126,16 +129,18 @@ export function useRead<Id extends ReadId>(
   })
 }
 
-/** When the read of a page began, by `performance.now()`: the page has everything before, and may have what came after. */
+/**
+ * When the read of a page began, by `performance.now()`: the page contains everything before that, and may contain later changes.
+ */
 const readsBegan = new WeakMap<object, number>()
 export const readBegan = (page: object | undefined): number | undefined => page && readsBegan.get(page)
 
-/** A read that began before the component that shows it was there. */
+/** A read that began before its component existed. */
 let early: { key: string; from: number; page: Promise<Page<unknown>> } | undefined
 
 const earlyKey = (id: PagesId, input: unknown) => JSON.stringify(keyOf(id, input))
 
-/** Begins the read of a first page. The first component that reads the same gets it, unless it failed by then. */
+/** Begins the read of a first page. The first component that reads the same gets it, unless it has failed. */
 export function readEarly<Id extends PagesId>(id: Id, input: Input<Id>): void {
   const page: Promise<Page<unknown>> = callOf(readClient(), id)(input, {})
   const begun = { key: earlyKey(id, input), from: performance.now(), page }
@@ -154,7 +159,7 @@ async function callPage<Id extends PagesId>(id: Id, input: unknown, signal: Abor
   return page
 }
 
-/** Reads one page of a list beside what is on the screen. The caller decides what becomes of it. */
+/** Reads one page of a list, separate from the content on the screen. The caller decides what to do with it. */
 export function readPage<Id extends PagesId>(id: Id, input: Input<Id>): Promise<Page<Item<Id>>> {
   return queryClient.fetchQuery({
     queryKey: [...keyOf(id, input), 'page'],
@@ -164,7 +169,7 @@ export function readPage<Id extends PagesId>(id: Id, input: Input<Id>): Promise<
   })
 }
 
-/** The items of all pages that were read. */
+/** Returns the items of all pages that were read. */
 export function itemsOf<One>(result: { data?: InfiniteData<Page<One>> | undefined }): One[] {
   return result.data?.pages.flatMap(page => page.items) ?? []
 }
@@ -187,7 +192,10 @@ export function usePages<Id extends PagesId>(
   })
 }
 
-/** Reads these operations again where they are on the screen, whatever their input. A list that is read on just then gets its page first. */
+/**
+ * Reads these operations again if they are on the screen, for all inputs. A list whose next page is being read gets that page
+ * first.
+ */
 export async function renew(...ids: OperationId[]): Promise<void> {
   const { namespace } = currentSession()
   await Promise.all(

@@ -1,4 +1,4 @@
-// The words for a write whose answer did not come: the engine may have done it before it went away.
+// The text for a write without an answer: the engine may have carried it out before it went away.
 
 import { ApiError } from '@perdure/client'
 import type { OperationId } from './queries.ts'
@@ -11,11 +11,11 @@ interface Body {
 
 export const bodyOf = (input: unknown): Body => (input as { body?: Body }).body ?? {}
 
-/** A server before the engine answers with a code of its own. */
+/** Whether the engine gave no answer: the connection broke, or a server in front of it answered. The engine has its own codes. */
 const hasNoAnswer = (error: Error) =>
   error instanceof ApiError ? error.code.startsWith('http_5') : error.name === 'ConnectionError'
 
-/** The error itself, unless the write may have been done: then one that says so. */
+/** Returns the error itself, or one that explains that the write may have been carried out. */
 export function withUnsure(error: Error, id: OperationId, input: unknown): Error {
   const body = bodyOf(input)
   if (body.dryRun || !hasNoAnswer(error)) return error

@@ -1,5 +1,5 @@
-// The addresses of workers. The Content-Security-Policy allows one Trusted Types policy, `perdure`: it makes addresses of the
-// console's own files and no others.
+// The addresses of workers. The Content-Security-Policy allows one Trusted Types policy, `perdure`: it only creates addresses of
+// the console's own files.
 
 interface Policy {
   createScriptURL(url: string): string
@@ -12,7 +12,7 @@ interface Policies {
 const ASSETS = new URL(/* @vite-ignore */ './', import.meta.url).href
 let policy: Policy | undefined
 
-/** The address of a worker's file as the browser takes it. `url` is what `?worker&url` gives. */
+/** Returns the address of a worker's file in the form that the browser accepts. `url` is the result of `?worker&url`. */
 export function trustedWorkerUrl(url: string): string {
   const address = new URL(url, import.meta.url).href
   const { trustedTypes } = globalThis as unknown as { trustedTypes?: Policies }

@@ -1,10 +1,10 @@
-// Calls an operation once for each of some selected rows, a few at a time, and says how many succeeded.
+// Calls an operation once for each selected row, a few at a time, and returns how many succeeded.
 
 import type { Calls, Input } from '@perdure/client'
 import { writeClient } from '../session/session.ts'
 import { noteFailure, type ReadId, renew } from './queries.ts'
 
-/** Most rows of one action. */
+/** Maximum number of rows of one action. */
 export const EACH_MAX = 200
 const AT_ONCE = 4
 
@@ -15,7 +15,7 @@ export interface EachOutcome {
   message?: string
 }
 
-/** The calls begin in the order of the inputs. Afterwards the reads of `renews` are read again. */
+/** Begins the calls in the order of the inputs. Afterwards the reads of `renews` are read again. */
 export async function writeEach<Id extends ReadId>(
   id: Id,
   inputs: readonly Input<Id>[],

@@ -6,10 +6,10 @@ import { writeClient } from '../session/session.ts'
 import { callOf, noteFailure, type OperationId, type ReadId, renew } from './queries.ts'
 import { bodyOf, withUnsure } from './unsure.ts'
 
-/** The engine gives up the count of a bulk action after 30 s, and says what to narrow: that answer is waited for. */
+/** The engine gives up counting for a bulk action after 30 s, and answers what to narrow: wait for that answer. */
 const WRITE_TIMEOUT_MS = 45_000
 
-/** Callbacks wait this long for the reads of what was written, and no longer: a new secret must be shown before it is lost. */
+/** Maximum time that callbacks wait for the reads of the written data: a new secret must be shown before it is lost. */
 const RENEW_MS_MAX = 2000
 
 export interface Callbacks<Reply> {
@@ -31,8 +31,8 @@ export interface Write<Id extends ReadId> extends Outcome<Calls[Id]['reply']> {
 const NOTHING = { error: null, isPending: false } as const
 
 /**
- * Writes: `mutate(input)`. Afterwards the reads of `renews` are read again. The callbacks are called although the component
- * is gone by then, as a dialog is.
+ * Writes: `mutate(input)`. Afterwards the reads of `renews` are read again. The callbacks are called even if the component, such
+ * as a dialog, has disappeared.
  */
 export function useWrite<Id extends ReadId>(id: Id, renews: readonly OperationId[] = []): Write<Id> {
   type Reply = Calls[Id]['reply']
@@ -43,7 +43,7 @@ export function useWrite<Id extends ReadId>(id: Id, renews: readonly OperationId
   options.current = { id, renews }
   const mutate = useCallback((input: Input<Id>, { onSuccess, onError }: Callbacks<Reply> = {}) => {
     const { id, renews } = options.current
-    // The second click of a double one comes before its button is disabled or gone.
+    // The second click of a double click comes before its button is disabled or gone.
     const key = JSON.stringify([id, input])
     if (underWay.current.has(key) && !bodyOf(input).dryRun) return
     underWay.current.add(key)

@@ -1,10 +1,10 @@
-// The link that `Y` copies: that of the page, with windows of time that do not move.
+// The link that `Y` copies: the page's link, with fixed windows of time.
 
 import { DAYS, sinceParam } from '../../data/time/window.ts'
 import { PARAMETERS } from '../../router/parameters.ts'
 import type { Match, RouteName } from '../../router/routes.ts'
 
-/** The window of a page whose URL has none. */
+/** The default window of a page, if its URL has none. */
 const DEFAULT_WINDOWS: { readonly [Name in RouteName]?: string } = {
   overview: '24h',
   workflows: '24h',
@@ -18,7 +18,10 @@ const isRelative = (value: string) => /^\d{1,6}[smhd]$/.test(value) || DAYS.incl
 /** Whether the text is a date or a time without a zone, so that the zone of the console applies. */
 const isZoned = (value: string) => /^[\d-]{10}([T ][\d:.]+)?$/.test(value)
 
-/** The address with each relative window (`since=24h`) as the time at which it begins now, and with its end where the page has one. */
+/**
+ * Returns the address with each relative window (`since=24h`) replaced by the time at which it begins now, and with its end if
+ * the page has one.
+ */
 export function pinnedUrl(url: string, match: Match, nowMs: number): string {
   const pinned = new URL(url)
   const { searchParams } = pinned

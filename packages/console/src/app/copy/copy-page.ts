@@ -5,7 +5,7 @@ import { copyCommand } from '../../ui/overlay/copy-command.ts'
 import { toast } from '../../ui/overlay/toasts.tsx'
 import { callOf } from './page-call.ts'
 
-/** Copies the command that reads what the page shows, and names the filters that it does not have. */
+/** Copies the command for the main read of the page, and names the filters that the command lacks. */
 export async function copyPage(tool: 'perdure' | 'curl'): Promise<void> {
   const { match } = currentLocation()
   const found = match.kind === 'page' ? callOf(match) : undefined

@@ -6,7 +6,7 @@ import { currentLocation, navigate } from '../../router/history.ts'
 import { copyText } from '../../ui/overlay/copy.tsx'
 import { pinnedUrl } from './copy-link.ts'
 
-/** Puts times into the address in place of a window that moves, and copies the address. */
+/** Replaces a moving window in the address by fixed times, and copies the address. */
 export function copyPinned(): void {
   const url = pinnedUrl(location.href, currentLocation().match, engineNow())
   navigate(url.slice(location.origin.length + CONSOLE_ROOT.length), { replace: true })

@@ -9,16 +9,16 @@ import { listInput } from '../../routes/runs/query.ts'
 
 type Get = (name: string) => string | undefined
 
-/** Parameters that change how a page looks and not which rows it has. */
+/** Parameters that change the look of a page, but not its rows. */
 const LOOKS = ['tab', 'sort', 'dir', 'cols', 'rows', 'live', 'like', 'of']
 
 export interface PageCall {
   call: Call
-  /** Filters of the page that the read does not have: the page filters by itself. */
+  /** Filters of the page that the read lacks: the page applies them itself. */
   missing: string[]
 }
 
-/** The main read of the page; undefined for a page that reads nothing. */
+/** Returns the main read of the page; undefined for a page that reads nothing. */
 export function callOf({ name, params, query }: PageMatch): PageCall | undefined {
   const used = new Set(LOOKS)
   const get: Get = key => {
@@ -38,7 +38,7 @@ const since = (get: Get) => time('since', get)
 const until = (get: Get) => time('until', get)
 const id = (params: Readonly<Record<string, string>>) => params.id ?? ''
 
-/** Leaves out what has no value, so that it is not among the options. */
+/** Leaves out fields without a value, so that they do not become options. */
 const given = <Values extends object>(values: Values): Values =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Values
 
@@ -50,7 +50,7 @@ const CALLS: Readonly<Record<RouteName, (params: Readonly<Record<string, string>
   },
   run: params => ({ id: 'getRun', input: { id: id(params) } }),
   workflows: (_, get) => {
-    // The window is that of the numbers, which are another read.
+    // The window belongs to the numbers, which are another read.
     get('since')
     get('until')
     return { id: 'listWorkflows', input: given({ app: get('app') }) }

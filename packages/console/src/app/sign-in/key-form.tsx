@@ -1,4 +1,4 @@
-// A form with one field for a key, which is never kept: the sign-in page and the dialog that unlocks actions have it.
+// A form with one field for a key, which is never stored. Used by the sign-in page and the dialog that unlocks actions.
 
 import { ApiError } from '@perdure/client'
 import { type FormEvent, type ReactNode, useId, useRef, useState } from 'react'
@@ -58,7 +58,7 @@ export function KeyForm({ label, action, onKey, children }: KeyFormProps) {
   )
 }
 
-/** The client's remedy for a key that is not valid names a variable, which nobody sets here. */
+/** Returns the reason without the client's advice for an invalid key: it names a variable, which nobody sets here. */
 function reasonOf(error: Error): string {
   if (!(error instanceof ApiError) || error.status !== 401) return error.message
   return 'Key not found or revoked. `perdure keys list` lists the keys, `perdure keys create` creates one'

@@ -1,4 +1,4 @@
-// Opens another namespace with a key of it: each namespace has a session of its own.
+// Opens another namespace with one of its keys: each namespace has its own session.
 
 import { useNavigate } from '../../router/router.tsx'
 import { signIn } from '../../session/session.ts'

@@ -1,4 +1,4 @@
-// The page that asks for a key: at the start, for a namespace without a session, and over a page whose session has ended.
+// The page that asks for a key: at the start, for a namespace without a session, and above a page whose session has ended.
 
 import { useEffect, useRef, useState } from 'react'
 import { navigate } from '../../router/history.ts'
@@ -24,13 +24,13 @@ export default function SignIn() {
     document.title = TITLE
     document.querySelector<HTMLElement>('[data-autofocus]')?.focus()
     return () => {
-      // A page that was frozen goes on; its title may have changed meanwhile.
+      // A page that was frozen continues; its title may have changed in the meantime.
       if (document.title === TITLE) document.title = before
       document.querySelector<HTMLElement>('[data-page] h1')?.focus({ preventScroll: true })
     }
   }, [])
   const enter = async (key: string) => {
-    // The form goes away with the sign-in.
+    // The form disappears with the sign-in.
     const isUnlocking = unlocks.current?.checked
     const opened = await signIn({ key })
     if (opened === namespace) return isUnlocking ? unlockToo(key) : undefined
@@ -67,7 +67,7 @@ export default function SignIn() {
   )
 }
 
-/** Somebody who is signed in is not asked for the key again: without the right to act, the actions stay locked. */
+/** Does not ask a signed-in user for the key again: without the right to act, the actions stay locked. */
 async function unlockToo(key: string): Promise<void> {
   try {
     await unlock(key)

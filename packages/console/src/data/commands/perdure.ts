@@ -6,7 +6,7 @@ import { sourceOf } from '../json/parse.ts'
 type OperationId = keyof Calls
 type Words = { readonly [Id in OperationId]?: (input: Input<Id>) => string[] | undefined }
 
-/** The options whose names are not those of the parameters. */
+/** The options whose names differ from the parameters' names. */
 const OPTIONS: Readonly<Record<string, string>> = {
   q: 'query',
   parentRunId: 'parent',
@@ -20,7 +20,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
 
 const optionOf = (name: string) => `--${OPTIONS[name] ?? name.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`
 
-/** The options for these values; a list is one text with commas. */
+/** Returns the options for these values; a list becomes one text with commas. */
 function options(input: object, leftOut: readonly string[] = []): string[] {
   return Object.entries(input).flatMap(([name, value]) => {
     if (value === undefined || value === false || leftOut.includes(name)) return []
@@ -38,7 +38,7 @@ const one =
 
 type WebhookUpdate = Input<'updateWebhookEndpoint' | 'updateWebhookReceiver'>['body']
 
-/** The options of an update of an endpoint or a receiver: what it turns on or off, its secrets, and its fields. Null removes a field. */
+/** Returns the options for updating an endpoint or a receiver: the switch, the secrets, and the fields. Null removes a field. */
 const changes = ({ enabled, rotateSecret, revokeOldSecrets, ...fields }: WebhookUpdate) => [
   ...(enabled === undefined ? [] : [enabled ? '--enable' : '--disable']),
   ...options({ rotateSecret, revokeOldSecrets }),
@@ -172,7 +172,7 @@ export const PERDURE: Words = {
   listWebhookReceivers: () => ['webhooks', 'receivers', 'list'],
   createWebhookReceiver: ({ body: { eventName, scheme, slug, name, app, secret } }) => [
     ...['webhooks', 'receivers', 'create', eventName],
-    // A secret on the command line would be in its history.
+    // A secret on the command line would end up in the shell's history.
     ...options({ scheme, slug, name, app, secret: secret && '@secret.txt' }),
   ],
   updateWebhookReceiver: ({ id, body }) => ['webhooks', 'receivers', 'update', id, ...changes(body)],

@@ -1,6 +1,6 @@
 // Words of a shell.
 
-/** A word for a shell: in single quotes unless it is plain. */
+/** Returns a word for a shell: in single quotes unless it is plain. */
 export function quoted(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }

@@ -1,4 +1,4 @@
-// Commands that do the same as a call of the console: `curl`, from the request that the client would send, and `perdure`.
+// Commands that do the same as a call of the console: `curl`, built from the request that the client would send, and `perdure`.
 
 import type { Calls, Input } from '@perdure/client'
 import { createOperations } from '@perdure/client/internal'
@@ -9,7 +9,7 @@ import { PERDURE } from './perdure.ts'
 import { quoted } from './quote.ts'
 
 export interface Command {
-  /** Absent where the command line cannot do it. */
+  /** Absent if the command line cannot do it. */
   perdure?: string
   curl: string
 }
@@ -23,7 +23,7 @@ interface Sent {
   body?: string
 }
 
-/** The request of a call. Nothing is sent. */
+/** Returns the request of a call. Sends nothing. */
 async function requestOf({ id, input }: Call): Promise<Sent> {
   let sent: Sent | undefined
   const client = createOperations({
@@ -39,7 +39,7 @@ async function requestOf({ id, input }: Call): Promise<Sent> {
   return sent
 }
 
-/** The commands that do the same as a call. */
+/** Returns the commands that do the same as a call. */
 export async function commandsOf(call: Call): Promise<Command> {
   const { method, url, body } = await requestOf(call)
   const words = (PERDURE[call.id] as ((input: unknown) => string[] | undefined) | undefined)?.(call.input)

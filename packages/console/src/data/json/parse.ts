@@ -1,9 +1,9 @@
-// Reads JSON without a loss. Values are plain, so that code reads the answers of the engine as usual; the text of every
-// object and list is kept beside it, and a number that JavaScript cannot hold keeps its text. Views show `sourceOf`.
+// Reads JSON without loss. Values are plain, so that code reads the engine's answers as usual; the text of every object and list
+// is also kept, and a number that JavaScript cannot represent keeps its text. Views show `sourceOf`.
 
 import { randomId } from './random-id.ts'
 
-/** A number that JavaScript cannot hold to the last digit. */
+/** A number that JavaScript cannot represent to the last digit. */
 export class BigNumber {
   readonly source: string
 
@@ -20,7 +20,7 @@ export class BigNumber {
   }
 }
 
-/** JSON to send as it is, to the letter. */
+/** JSON that is sent exactly as it is. */
 export class RawJson {
   readonly text: string
 
@@ -29,9 +29,9 @@ export class RawJson {
   }
 }
 
-/** Larger payloads keep their text alone: nobody looks into them, and reading them would freeze the page. */
+/** Larger payloads keep only their text: no code looks into them, and reading them would freeze the page. */
 const PAYLOAD_CHARS_MAX = 256 * 1024
-/** The fields of the engine's answers that hold payloads, and how deep they stand at most. */
+/** The fields of the engine's answers that contain payloads, and how deep they can be. */
 const PAYLOADS: ReadonlySet<string> = new Set(['data', 'fields', 'input', 'memo', 'payload', 'result'])
 const PAYLOAD_DEPTH_MAX = 4
 
@@ -40,7 +40,7 @@ const DEPTH_MAX = 500
 
 const sources = new WeakMap<object, { text: string; start: number; end: number }>()
 
-/** The JSON text of a value that `parse` has read, as it was sent. Other values are written as usual. */
+/** Returns the JSON text of a value that `parse` has read, as it was sent. Other values are written as usual. */
 export function sourceOf(value: unknown): string {
   if (value instanceof BigNumber) return value.source
   if (value instanceof RawJson) return value.text
@@ -48,7 +48,7 @@ export function sourceOf(value: unknown): string {
   return source ? source.text.slice(source.start, source.end) : stringify(value)
 }
 
-/** Writes JSON. Text to send as it is, and values that were read, keep their letters. */
+/** Writes JSON. Text to send as it is, and values that were read, stay unchanged. */
 export function stringify(value: unknown): string {
   const raw: string[] = []
   const mark = `raw:${randomId()}:`
@@ -119,7 +119,7 @@ class Reader {
     return object
   }
 
-  /** The object or list of a payload as its text, when it is large. */
+  /** Returns a large object or list of a payload as its text. */
   #largePayload(key: string, depth: number): RawJson | undefined {
     if (depth > PAYLOAD_DEPTH_MAX || !PAYLOADS.has(key) || this.#text.length - this.#at <= PAYLOAD_CHARS_MAX) return
     this.#skipSpace()
@@ -147,7 +147,7 @@ class Reader {
     while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
     if (end === -1) throw this.#unexpected()
     const quoted = text.slice(this.#at, end + 1)
-    // Control characters and escapes take the careful way.
+    // Control characters and escapes need the slower, careful way.
     const value = CAREFUL.test(quoted) ? (JSON.parse(quoted) as string) : quoted.slice(1, -1)
     this.#at = end + 1
     return value
@@ -195,7 +195,7 @@ class Reader {
   }
 }
 
-/** The place after the object or list that begins at `start`; undefined for other values, and when it does not end. */
+/** Returns the position after the object or list that begins at `start`; undefined for other values, and if it does not end. */
 function endOf(text: string, start: number): number | undefined {
   let depth = 0
   for (let at = start; at < text.length; at++) {
@@ -218,12 +218,12 @@ function isEscaped(text: string, quote: number): boolean {
   return backslashes % 2 === 1
 }
 
-/** Whether a number has the value of its text, written in another way: `1.0`, `1e3`, `-0.50`. */
+/** Whether a number has the value of its text, which may be written differently: `1.0`, `1e3`, `-0.50`. */
 function isSame(value: number, source: string): boolean {
   return Number.isFinite(value) && digitsOf(String(value)) === digitsOf(source)
 }
 
-/** Significant digits and exponent, the same for every way to write one number. */
+/** Returns significant digits and exponent, the same for every way to write one number. */
 function digitsOf(text: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? []

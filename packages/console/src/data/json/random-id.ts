@@ -1,6 +1,6 @@
-// Random ids. `crypto.randomUUID` exists on secure addresses only, and an engine may be opened by plain HTTP.
+// Random ids. `crypto.randomUUID` only exists on secure addresses, and an engine may be opened by plain HTTP.
 
-/** A random UUID (version 4). */
+/** Returns a random UUID (version 4). */
 export function randomId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16))
   bytes[6] = ((bytes[6] as number) & 0x0f) | 0x40

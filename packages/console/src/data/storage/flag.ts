@@ -1,17 +1,17 @@
-// A choice of yes or no that this browser keeps, as a store that components read.
+// A yes-or-no choice that this browser stores, as a store that components read.
 
 import { useSyncExternalStore } from 'react'
 import { browserStorage } from './storage.ts'
 
 export interface Flag {
   isOn(): boolean
-  /** Changes it, and answers what it is now. */
+  /** Toggles the flag, and returns its new value. */
   toggle(): boolean
-  /** As `isOn`, for components: they are rendered again when it changes. */
+  /** Like `isOn`, for components: they are rendered again when the flag changes. */
   use(): boolean
 }
 
-/** The flag that is stored under this name. It is off until it is toggled. */
+/** Returns the flag that is stored under this name. It is off until it is toggled. */
 export function browserFlag(name: string): Flag {
   const listeners = new Set<() => void>()
   const subscribe = (listener: () => void) => {

@@ -1,7 +1,7 @@
-// The storage of the browser and that of the tab. A browser may refuse both, as for a site whose data is blocked: then values are kept
-// as long as the page.
+// The storage of the browser and the storage of the tab. A browser may refuse both, for example for a site whose data is blocked:
+// values then last only as long as the page.
 
-/** The storage of the browser or of the tab; the names that were kept are its own keys. */
+/** The storage of the browser or of the tab. Its own keys are the stored names. */
 type Kept = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
 
 const PROBE = 'perdure.probe'

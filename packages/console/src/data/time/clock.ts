@@ -1,13 +1,13 @@
-// The engine's time in the browser: `GET /whoami` gives the engine's clock, and everything that is "ago" or live goes by the
-// offset to the time since the page was opened, which nobody sets. One timer ticks once a second for all texts that show time.
+// The engine's time in the browser: `GET /whoami` returns the engine's clock, and everything that is "ago" or live uses the
+// offset to the time since the page was opened, which nobody can set. One timer ticks once a second for all texts that show time.
 
 import { useSyncExternalStore } from 'react'
 
 const TICK_MS = 1000
-/** The clocks of a machine differ by less. */
+/** Maximum normal difference between the clocks of a machine. */
 const JUMP_MS = 5000
 
-/** When the page was opened, as the clock of the machine was at the last tick that found it set. */
+/** When the page was opened, by the machine's clock as of the last tick that found it set. */
 let openedAt = performance.timeOrigin
 let offsetMs = openedAt
 let tickedAt = performance.now()
@@ -22,10 +22,10 @@ export function syncClock(engineNow: string, sentAt: number): void {
   tickedAt = now
 }
 
-/** The engine's time now, in milliseconds since the epoch. */
+/** Returns the engine's current time, in milliseconds since the epoch. */
 export const engineNow = (): number => performance.now() + offsetMs
 
-/** Calls `listener` after the clock of the machine was set, or the machine slept: the offset may be wrong then. */
+/** Calls `listener` after the machine's clock was set, or the machine slept: the offset may then be wrong. */
 export function onClockJump(listener: () => void): void {
   jumped = listener
 }
@@ -47,10 +47,10 @@ function tick(): void {
   for (const each of listeners) each()
 }
 
-/** Reads the engine's time once a second. The component is rendered only when what `read` makes of it changes. */
+/** Reads the engine's time once a second. The component is rendered only when the result of `read` changes. */
 export function useClock<Value extends string | number | undefined>(read: (nowMs: number) => Value): Value {
   return useSyncExternalStore(subscribe, () => read(tickedAt + offsetMs))
 }
 
-/** The engine's time, renewed once a second. */
+/** Returns the engine's time, updated once a second. */
 export const useNow = (): number => useClock(nowMs => nowMs)

@@ -5,22 +5,25 @@ import { momentIn, textIn } from './zone.ts'
 const TIME_UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 const DAY_MS = 86_400_000
-/** Names of days, by how many days ago they were. */
+/** Names of days. The index is the number of days ago. */
 export const DAYS: readonly string[] = ['today', 'yesterday']
 
-/** The start of a window, in milliseconds since the epoch; undefined for a text that is neither a length nor a time. */
+/** Returns the start of a window, in milliseconds since the epoch; undefined for a text that is neither a length nor a time. */
 export function startOf(since: string, nowMs: number): number | undefined {
   const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(since) ?? []
   if (count !== undefined) return nowMs - Number(count) * (TIME_UNITS[unit] as number)
   const daysAgo = DAYS.indexOf(since)
-  // A day of the zone in which times are shown: the hours of a day differ where clocks change.
+  // A day in the display zone: its hours differ when the clocks change.
   const at = momentIn(
     daysAgo < 0 ? since : textIn(Date.parse(textIn(nowMs).slice(0, 10)) - daysAgo * DAY_MS, true).slice(0, 10),
   )
   return Number.isNaN(at) ? undefined : at
 }
 
-/** The start of a window for a query of the engine. A relative window is cut to its minute, so that a query can be cached. */
+/**
+ * Returns the start of a window for a query of the engine. A relative window is cut to its minute, so that the query can be
+ * cached.
+ */
 export function sinceParam(since: string | undefined, nowMs: number): string | undefined {
   if (since === undefined) return undefined
   const at = startOf(since, nowMs)
