@@ -14,7 +14,7 @@ import { buildUrl } from './router/routes.ts'
 import { signIn } from './session/session.ts'
 import { toast } from './ui/overlay/toasts.tsx'
 
-/** Signs in with the code that `perdure console` put into the fragment, and takes it out of the address at once. */
+/** Signs in with the code that `perdure console` put into the fragment, and removes it from the address immediately. */
 async function redeemCode(): Promise<void> {
   const code = new URLSearchParams(location.hash.slice(1)).get('code')
   if (code === null) return

@@ -18,7 +18,7 @@ const GLYPHS: Readonly<Record<string, string>> = {
 /** A key as it is printed on a keyboard. */
 export const keyText = (keys: string): string => GLYPHS[keys] ?? keys.replace('mod+', '⌘')
 
-/** Groups of one name are one, and a key that is registered twice counts once: the newest registration counts. */
+/** Merges groups of the same name. A key that is registered twice counts once: the newest registration counts. */
 export function groupsOf(groups: readonly Group[]): Group[] {
   const merged = new Map<string, Map<string, Group['shortcuts'][number]>>()
   for (const { group, shortcuts } of groups) {

@@ -1,5 +1,5 @@
-// Keyboard shortcuts. Components register theirs with `useKeys`; the newest registration of a key counts, so that a dialog
-// or a list takes it from the page below. Single letters are off in inputs, and can be switched off (WCAG 2.1.4).
+// Keyboard shortcuts. Components register theirs with `useKeys`; the newest registration of a key wins, so that a dialog or a
+// list takes it from the page below. Single letters are off in inputs, and can be switched off (WCAG 2.1.4).
 
 import { useEffect, useRef } from 'react'
 import { browserStorage } from '../data/storage/storage.ts'
@@ -10,7 +10,7 @@ export interface Shortcut {
   /** For the help page. */
   label: string
   run(event: KeyboardEvent): void
-  /** Counts in inputs as well. */
+  /** Works in inputs as well. */
   inInputs?: boolean
 }
 
@@ -36,15 +36,15 @@ export function switchLetters(off: boolean): void {
   else browserStorage.removeItem(SWITCH)
 }
 
-/** Every shortcut that counts now, by group, for the help page. */
+/** Returns every shortcut that works now, by group, for the help page. */
 export function shortcutsNow(): { group: string; shortcuts: readonly Shortcut[] }[] {
   return registrations.filter(({ shortcuts }) => shortcuts.length > 0)
 }
 
 /**
- * Registers shortcuts while the component is on the screen. They may change with every render. With `isLast`, any other
- * registration of a key counts before: an ancestor registers after its children, and would hide theirs. Those of a `table` count
- * while one of its rows has the focus; while no row has, those of the first row's table.
+ * Registers shortcuts while the component is on the screen. They may change with every render. With `isLast`, every other
+ * registration of a key has precedence: an ancestor registers after its children, and would hide theirs. Shortcuts of a `table`
+ * work while one of its rows has the focus; while no row has it, those of the first row's table work.
  */
 export function useKeys(
   group: string,
@@ -70,15 +70,15 @@ export function useKeys(
   }, [group, isLast, table])
 }
 
-/** The text of an event's key in a shortcut: `mod+k`, `j`, `Enter`. Shift is part of a letter: `X`. */
+/** Returns the text of an event's key in a shortcut: `mod+k`, `j`, `Enter`. Shift is part of a letter: `X`. */
 export function keyOfEvent(event: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey'>): string {
   const key = event.key === ' ' ? 'Space' : event.key
   if (event.ctrlKey || event.metaKey) return `mod+${key.toLowerCase()}`
-  // Keyboards of many countries write brackets with Option.
+  // On the keyboards of many countries, brackets need Option.
   return event.altKey && !/^[[\]{}]$/.test(key) ? `alt+${key.toLowerCase()}` : key
 }
 
-/** The element that has the focus. For the window, the target of a key in a shadow root is the host. */
+/** Returns the element that has the focus. For a key in a shadow root, the window sees the host as target. */
 function originOf(event: KeyboardEvent): HTMLElement | undefined {
   const [origin] = event.composedPath()
   return origin instanceof HTMLElement ? origin : undefined
@@ -89,7 +89,10 @@ const NO_TEXT = '[type=checkbox],[type=radio],[type=range],[type=file]'
 const isTextInput = (origin: HTMLElement) =>
   origin.isContentEditable || origin.matches(`input:not(${NO_TEXT}),textarea,select`)
 
-/** Enter and Space on a button or link are the browser's; those, and the keys that move, on a control without text. */
+/**
+ * Whether the key belongs to the browser: Enter and Space on a button or link; on a control without text, also the keys that
+ * move.
+ */
 const isOwnKey = (origin: HTMLElement, key: string) =>
   /^( |Enter)$/.test(key) ? origin.matches(`button,a,summary,${NO_TEXT}`) : MOVES.test(key) && origin.matches(NO_TEXT)
 const MOVES = /^(Arrow|Page|Home|End)/
@@ -124,15 +127,15 @@ function find(keys: string, isTyping: boolean): Shortcut | undefined {
 const isPrefix = (key: string) =>
   registrations.some(({ shortcuts }) => shortcuts.some(({ keys }) => keys.startsWith(`${key} `)))
 
-/** The text typed since a dialog with an input was asked for, until the dialog is there. */
+/** The text typed while a requested dialog with an input is being loaded. */
 let typed: string | undefined
 
-/** Keeps the text typed from now on for the input of a dialog whose script is on its way. */
+/** Keeps the text typed from now on, for the input of a dialog whose script is being loaded. */
 export const keepTyped = (): void => {
   typed = ''
 }
 
-/** Answers the text that was kept, and keeps none any more. */
+/** Returns the kept text, and stops keeping text. */
 export function takeTyped(): string {
   const text = typed ?? ''
   typed = undefined
@@ -142,7 +145,7 @@ export function takeTyped(): string {
 /** Starts to listen. Called once, by main.tsx. */
 export function listenToKeys(): void {
   window.addEventListener('keydown', event => {
-    // Behind a modal dialog the page is inert; its shortcuts are too.
+    // Behind a modal dialog the page is inert, and its shortcuts are too.
     if (document.querySelector('dialog:modal')) return
     if (typed !== undefined && /^(.|Space)$/.test(keyOfEvent(event))) {
       event.preventDefault()

@@ -1,4 +1,4 @@
-// The one stream of a namespace. A change of topics opens the next connection before it closes the last one, so that no frame
+// The one stream of a namespace. When topics change, it opens the next connection before it closes the last one, so that no frame
 // is lost; after an interruption timelines resume after their last frame, and lists have a gap. Driven by the hub.
 
 import { cutText } from '@perdure/protocol/portable'
@@ -7,25 +7,27 @@ import { type Batch, Coalescer, type LiveFrame, type Text } from './coalescer.ts
 import { bulkOf, type ListTopic, type LiveState } from './messages.ts'
 import { type End, readStream } from './source.ts'
 
-/** Topics of one request, as the engine bounds them. */
+/** Maximum number of topics per request, as the engine limits them. */
 export const TOPICS_MAX = 50
 const RETRY_MS_MIN = 250
 const RETRY_MS_MAX = 10_000
-/** Both connections are read for this long, longer than the engine holds a frame back. */
+/** Both connections are read for this long, which is longer than the engine holds back a frame. */
 const OVERLAP_MS = 1000
-/** A topic that nobody follows is left after this time: a page may be opened again. */
+/** A topic that nobody follows is dropped after this time: a page may be opened again. */
 const LINGER_MS = 5000
 /** The engine writes at least every 15 s. */
 const SILENCE_MS_MAX = 40_000
 /** Frames of timelines that wait for a flush; more are flushed at once. */
 const TEXTS_MAX = 5000
-/** More frames in a second are shown by their status alone. */
+/** If more frames arrive in a second, only their status is shown. */
 const RATE_MAX = 5000
 
-/** Characters of a progress that are shown. */
+/** Maximum number of characters of a progress that are shown. */
 const PROGRESS_CHARS_MAX = 1000
 
-/** The topics that tabs follow: lists and bulk jobs; runs, and output streams of runs, with the last frame that every tab has. */
+/**
+ * The topics that tabs follow: lists and bulk jobs; and runs and their output streams, with the last frame that every tab has.
+ */
 export interface Wanted {
   lists: ReadonlySet<ListTopic>
   runs: ReadonlyMap<string, number>
@@ -39,7 +41,7 @@ export interface Stretch {
 
 export interface Gap {
   topics: readonly ListTopic[]
-  /** Since when the stream was interrupted; absent when it was opened for the first time. */
+  /** When the stream was interrupted; absent when it is opened for the first time. */
   lostAt?: number
 }
 
@@ -48,13 +50,13 @@ export interface ChannelOptions {
   token: string | undefined
   now(): number
   onGap(gap: Gap): void
-  /** Data came: a hub whose timer is late can flush. */
+  /** Called when data arrives: a hub whose timer is late can flush. */
   onData(isFull: boolean): void
 }
 
 interface Connection {
   lists: ReadonlySet<ListTopic>
-  /** By run: the last frame that was flushed. */
+  /** By run: the last flushed frame. */
   sent: Map<string, number>
   stop: AbortController
   isOpen: boolean
@@ -68,11 +70,11 @@ export class Channel {
   readonly #options: ChannelOptions
   #wanted: Wanted = { lists: new Set(), runs: new Map() }
   #current: Connection | undefined
-  /** The connection before, until the current one has been open for a moment. */
+  /** The previous connection, until the current one has been open for a moment. */
   #last: Connection | undefined
   #closeLastAt = Number.POSITIVE_INFINITY
   #retryMs = RETRY_MS_MIN
-  /** When the stream has lasted: the next pause is short again. */
+  /** Time at which the stream counts as stable: the next pause is then short again. */
   #steadyAt = 0
   /** Since when the connection has topics that nobody follows. */
   #surplusSince: number | undefined
@@ -88,14 +90,14 @@ export class Channel {
     this.#options = options
   }
 
-  /** Called before each tick: what tabs follow now. */
+  /** Called before each tick with the topics that tabs follow now. */
   want(wanted: Wanted): void {
     this.#wanted = wanted
     for (const id of this.#missing)
       if (!wanted.runs.has(id) && !wanted.lists.has(`bulk:${id}`)) this.#missing.delete(id)
   }
 
-  /** Opens, replaces, retries and closes connections as it is time. */
+  /** Opens, replaces, retries and closes connections when it is time. */
   tick(): void {
     const now = this.#options.now()
     if (this.#last && now >= this.#closeLastAt) this.#leaveLast()
@@ -113,18 +115,18 @@ export class Channel {
     else this.#narrow(this.#current, target, now)
   }
 
-  /** Whether frames of the topic come already: its next connection announces no gap of it. */
+  /** Whether frames of the topic already arrive: its next connection then announces no gap. */
   streams(topic: ListTopic): boolean {
     const isOpen = this.#current?.isOpen && this.#current.lists.has(topic)
     return isOpen || this.#last?.lists.has(topic) === true
   }
 
-  /** Tries again at once. */
+  /** Tries again immediately. */
   wake(): void {
     if (this.retryAt !== undefined) this.retryAt = this.#options.now()
   }
 
-  /** Closes the stream until topics are wanted again; what is missed until then is a gap. */
+  /** Closes the stream until topics are wanted again; frames missed in the meantime are a gap. */
   close(): void {
     if (this.#current?.isOpen) this.lostAt ??= this.#options.now()
     this.#current?.stop.abort()
@@ -133,7 +135,7 @@ export class Channel {
     if (this.state !== 'ended') this.state = 'idle'
   }
 
-  /** The frames since the last flush. */
+  /** Returns the frames since the last flush. */
   flush(): { lists: [ListTopic, Batch][]; timelines: ReadonlyMap<string, Stretch> } {
     const lists: [ListTopic, Batch][] = []
     const gaps: ListTopic[] = []
@@ -170,7 +172,7 @@ export class Channel {
     return timelines
   }
 
-  /** The topics of the next connection, within the engine's bound. */
+  /** Returns the topics of the next connection, within the engine's limit. */
   #target(): Wanted {
     const lists = [...this.#wanted.lists].filter(topic => !this.#missing.has(bulkOf(topic) ?? '')).slice(0, TOPICS_MAX)
     const runs = [...this.#wanted.runs].filter(([runId]) => !this.#missing.has(runId))
@@ -182,7 +184,7 @@ export class Channel {
     return [...target.lists].some(topic => !lists.has(topic)) || [...target.runs].some(isBehind)
   }
 
-  /** Leaves topics that nobody has followed for a while. */
+  /** Drops topics that nobody has followed for a while. */
   #narrow({ lists, sent }: Connection, target: Wanted, now: number): void {
     if (lists.size === target.lists.size && sent.size === target.runs.size) {
       this.#surplusSince = undefined
@@ -194,7 +196,7 @@ export class Channel {
     else this.#open(target)
   }
 
-  /** Nobody follows anything. */
+  /** Called when nobody follows anything. */
   #rest(): void {
     this.close()
     this.lostAt = undefined
@@ -264,7 +266,7 @@ export class Channel {
     }
     const topic = listOf(frame)
     if (topic) this.#coalescerOf(topic).add(slim(frame, text))
-    // Until the next connection is open, the last one has the timelines.
+    // Until the next connection is open, the last one delivers the timelines.
     else if (isCurrent || !this.#current?.isOpen) this.#addText(timelineOf(frame), textOf(frame, text))
     this.#options.onData(this.#textCount >= TEXTS_MAX)
   }
@@ -304,7 +306,10 @@ export class Channel {
     this.#retryMs = Math.min(RETRY_MS_MAX, this.#retryMs * 2)
   }
 
-  /** A run or a bulk job does not exist: goes on with the others. Answers whether the engine said so, and not a proxy. */
+  /**
+   * Called when a run or a bulk job does not exist: continues with the others. Returns whether the engine answered this, and not
+   * a proxy.
+   */
   #leaveOut({ sent, lists }: Connection, { status, message }: End & { kind: 'refused' }): boolean {
     const ids = [...sent.keys(), ...[...lists].flatMap(topic => bulkOf(topic) ?? [])]
     const named = status === 404 ? ids.filter(id => message.includes(id.split(':', 1)[0] as string)) : []
@@ -324,18 +329,21 @@ export class Channel {
 
 const isEmpty = ({ lists, runs }: Wanted): boolean => lists.size + runs.size === 0
 
-/** The key of the timeline or the output stream that a frame belongs to. */
+/** Returns the key of the timeline or the output stream of a frame. */
 const timelineOf = ({ kind, runId, name }: LiveFrame): string =>
   kind === 'stream' ? `${runId}:${name}` : String(runId)
 
-/** The position behind a frame: the offset of an output stream, else the seq of the frame. */
+/** Returns the position after a frame: the offset of an output stream, otherwise the seq of the frame. */
 const seqOf = ({ offset, seq = 0 }: LiveFrame): number => (offset === undefined ? seq : Number(offset))
 
-/** A frame of a timeline. One that names the step that runs has the seq of the frame before, and is never sent again. */
+/**
+ * Returns a frame of a timeline as text. A frame that names the running step has the seq of the frame before it, and is never
+ * sent again.
+ */
 const textOf = (frame: LiveFrame, text: string): Text =>
   frame.currentStepName === undefined ? { seq: seqOf(frame), text } : { seq: seqOf(frame), text, isNow: true }
 
-/** The topic that a frame belongs to; undefined for one of a timeline. */
+/** Returns the topic of a frame; undefined for a frame of a timeline. */
 function listOf({ kind, workflow, id }: LiveFrame): ListTopic | undefined {
   if (kind === 'event') return 'events'
   if (kind === 'delivery') return 'deliveries'
@@ -344,7 +352,7 @@ function listOf({ kind, workflow, id }: LiveFrame): ListTopic | undefined {
   return (kind === 'run_status' || kind === 'progress') && workflow !== undefined ? 'runs' : undefined
 }
 
-/** The frame without the payload of an event, which is read when it is shown, and with the JSON text of a progress. */
+/** Returns the frame without the payload of an event, which is read when it is shown, and with the JSON text of a progress. */
 function slim({ data: _, ...frame }: LiveFrame, text: string): LiveFrame {
   if (frame.kind !== 'progress') return frame as LiveFrame
   const { value } = parse(text) as { value: unknown }

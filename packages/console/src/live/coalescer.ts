@@ -1,4 +1,4 @@
-// Collects the frames of one topic between two flushes: of each run, event, delivery and bulk job the newest. Pure.
+// Collects the frames of one topic between two flushes: the newest frame of each run, event, delivery and bulk job. Pure.
 
 /** A frame of a stream. */
 export type LiveFrame = { kind: string; runId?: string; id?: string; seq?: number } & Record<string, unknown>
@@ -7,19 +7,19 @@ export type LiveFrame = { kind: string; runId?: string; id?: string; seq?: numbe
 export interface Text {
   seq: number
   text: string
-  /** Its frame is about the present and is no part of the timeline. */
+  /** Its frame describes the present and is not part of the timeline. */
   isNow?: true
 }
 
-/** Runs, events or deliveries of which one flush carries a frame. */
+/** Maximum number of runs, events or deliveries that have a frame in one flush. */
 const KEYS_MAX = 5000
 
 /** The content of one flush. */
 export interface Batch {
   frames: LiveFrame[]
-  /** Frames that came in, of which `frames` are the newest. */
+  /** Number of frames that arrived; `frames` are the newest of them. */
   count: number
-  /** Frames come too fast to show all of them: these carry a status alone. */
+  /** Frames arrive too fast to show all of them: these only carry a status. */
   isSampled: boolean
 }
 
@@ -32,13 +32,13 @@ export class Coalescer {
     this.#count++
     const key = keyOf(frame)
     const known = this.#frames.get(key)
-    // While one connection replaces another, both send the frames of a moment.
+    // While one connection replaces another, both send the same frames for a moment.
     if (known && (known.seq ?? 0) > (frame.seq ?? 0)) return
     if (known || this.#frames.size < KEYS_MAX) this.#frames.set(key, frame)
     else this.#dropped++
   }
 
-  /** Everything since the last time, and how many frames were left out; undefined when nothing came. */
+  /** Returns everything since the last call, and the number of frames left out; undefined if nothing arrived. */
   take(isSampled: boolean): { batch: Batch; dropped: number } | undefined {
     if (this.#count === 0) return undefined
     const frames = [...this.#frames.values()]
@@ -54,12 +54,12 @@ export class Coalescer {
 
 const PROGRESS = 'progress'
 
-/** A run has a newest status and a newest progress. */
+/** Returns the key of a frame: a run has a newest status and a newest progress. */
 function keyOf({ kind, runId, id }: LiveFrame): string {
   return kind === PROGRESS ? `${PROGRESS}:${runId}` : (runId ?? id ?? '')
 }
 
-/** The part of a frame that a status needs, and that filters of a list look at. */
+/** Returns the part of a frame that a status needs and that filters of a list look at. */
 function statusOf({ kind, runId, id, seq, status, app, workflow }: LiveFrame): LiveFrame {
   const of = { ...(runId === undefined ? { id: String(id) } : { runId }), ...(seq === undefined ? {} : { seq }) }
   return { kind, ...of, status, app, workflow }

@@ -1,10 +1,10 @@
-// Connects a tab with the hub: over the SharedWorker, or where there is none, over the leader of the tabs.
+// Connects a tab with the hub: over the SharedWorker, or if there is none, over the leader of the tabs.
 
 import { trustedWorkerUrl } from '../data/worker-address.ts'
 import type { ToHub, ToTab } from './messages.ts'
 import workerUrl from './shared-worker.ts?sharedworker&url'
 
-/** Returns the way to send to the hub. */
+/** Returns the function that sends to the hub. */
 export function connect(engineUrl: string, receive: (message: ToTab) => void): (message: ToHub) => void {
   try {
     const worker = new SharedWorker(trustedWorkerUrl(workerUrl), { type: 'module', name: engineUrl })

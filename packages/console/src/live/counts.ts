@@ -1,24 +1,24 @@
-// The counts beside the sections of the rail: error groups that are open, runs that are held back, silent runners, and
-// deliveries that spent their attempts. All are read once at the start; then one cheap read a minute serves all tabs of a browser,
-// and the counts take turns.
+// The counts next to the sections of the rail: open error groups, runs that are held back, silent runners, and deliveries that
+// used all their attempts. All are read once at the start; after that, one cheap read a minute serves all tabs of a browser, and
+// the counts take turns.
 
 const READ_MS = 60_000
-/** The first page is read before. */
+/** The first page is read earlier. */
 const FIRST_READ_MS = 2000
 const ANSWER_MS_MAX = 10_000
 const HOUR_MS = 3_600_000
-/** A count of this size is shown with a plus: there may be more. The overview counts as many. */
+/** A count of this size is shown with a plus: there may be more. The overview counts up to the same number. */
 const DELIVERIES_MAX = 100
 const ERRORS_MAX = 200
 /** Kinds of wait that hold a run back. */
 export const HELD = ['concurrency', 'throttle', 'runner', 'workflow-paused']
 
 export interface Counts {
-  /** As `200+` for so many or more. */
+  /** `200+` for that many or more. */
   failed?: number | string
   held?: number
   silent?: number
-  /** As `100+` for so many or more. */
+  /** `100+` for that many or more. */
   exhausted?: number | string
 }
 
@@ -41,7 +41,7 @@ export class CountReader {
     this.#dueAt = options.now() + FIRST_READ_MS
   }
 
-  /** Reads all counts at first, and then the next one when it is due. Called while a tab is visible. */
+  /** Reads all counts at first, and later the next one when it is due. Called while a tab is visible. */
   tick(): void {
     const now = this.#options.now()
     if (now < this.#dueAt) return
@@ -52,7 +52,7 @@ export class CountReader {
     for (const read of isFirst ? this.#reads : this.#reads.slice(turn, turn + 1)) this.#begin(read)
   }
 
-  /** Reads the count of errors at once: somebody changed the state of a group. */
+  /** Reads the count of errors immediately, because somebody changed the state of a group. */
   readErrors(): void {
     this.#begin(() => this.#errors())
   }
@@ -63,7 +63,7 @@ export class CountReader {
         this.counts = { ...this.counts, ...more }
         this.#options.onCounts(this.counts)
       },
-      // The count stays as it was; pages show why an engine does not answer.
+      // The count stays unchanged; pages show why an engine does not answer.
       () => {},
     )
   }

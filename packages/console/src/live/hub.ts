@@ -1,5 +1,5 @@
 // The tokens and streams of a browser, shared by its tabs: one stream per namespace with the topics of all tabs, flushed four
-// times a second, closed when all tabs were hidden for a minute. Runs in the SharedWorker, or in the leader of the tabs.
+// times a second, closed when all tabs have been hidden for a minute. Runs in the SharedWorker, or in the leader of the tabs.
 
 import { Channel, type Gap, type Wanted } from './channel.ts'
 import type { Text } from './coalescer.ts'
@@ -8,12 +8,12 @@ import { type ListTopic, runOf, type ToHub, type Topic, type ToTab } from './mes
 
 export const FLUSH_MS = 250
 const HIDDEN_MS_MAX = 60_000
-/** Tabs announce what they follow this often. */
+/** Interval at which tabs announce the topics that they follow. */
 const HELLO_MS = 60_000
-/** A tab that misses so many announcements is gone. They are counted, not timed: a machine may sleep for hours. */
+/** A tab that misses this many announcements is gone. They are counted, not timed: a machine may sleep for hours. */
 const MISSED_MAX = 2
 
-/** A tab, as the hub knows it. */
+/** The hub's data about a tab. */
 export interface Tab {
   send(message: ToTab): void
 }
@@ -24,7 +24,7 @@ interface Following {
   topics: Map<Topic, number>
   hiddenSince: number | undefined
   heardAt: number
-  /** Hellos that were sent since it was heard. */
+  /** Number of hellos sent since the tab was last heard. */
   missed: number
   isSignedIn: boolean
 }
@@ -32,11 +32,11 @@ interface Following {
 export class Hub {
   readonly #url: string
   readonly #clock: () => number
-  /** How far `#now` is ahead of the clock: by as much as the clock was set back. */
+  /** How far `#now` is ahead of the clock: as far as the clock was set back. */
   #aheadMs = 0
   #last = 0
   readonly #tabs = new Map<Tab, Following | undefined>()
-  /** When tabs were heard that were forgotten for their silence: one that was frozen comes back. */
+  /** When silent tabs that were forgotten were last heard: a frozen tab comes back. */
   readonly #forgotten = new WeakMap<Tab, number>()
   readonly #tokens = new Map<string, string>()
   readonly #channels = new Map<string, Channel>()
@@ -52,7 +52,7 @@ export class Hub {
     this.#helloAt = this.#tickedAt
   }
 
-  /** The time, which never goes back: what is due in a second stays so when the clock is set back by hours. */
+  /** Returns the time, which never goes back: work that is due in a second stays so even if the clock is set back by hours. */
   readonly #now = (): number => {
     const at = this.#clock()
     this.#aheadMs = Math.max(this.#aheadMs, this.#last - at)
@@ -71,7 +71,7 @@ export class Hub {
     this.#reconcile()
   }
 
-  /** Called every `FLUSH_MS`: sends what came to the tabs, and does what is due. */
+  /** Called every `FLUSH_MS`: sends the tabs new frames, and does everything that is due. */
   tick(): void {
     this.#tickedAt = this.#now()
     this.#dropSilent()
@@ -89,7 +89,7 @@ export class Hub {
     if (token === undefined) this.#tokens.delete(namespace)
     else this.#tokens.set(namespace, token)
     this.#counts.delete(namespace)
-    // A new token replaces the stream of the one before.
+    // A new token replaces the stream of the previous one.
     const channel = this.#channels.get(namespace)
     if (!channel) return
     const { lostAt } = channel
@@ -120,8 +120,8 @@ export class Hub {
   }
 
   /**
-   * A tab has missed frames of lists from its read to its announcement, where the stream had them already, and a tab that was
-   * forgotten since it was heard. Those of timelines come after its position.
+   * Reports a gap to a tab that has missed frames of lists: from its read to its announcement if the stream already had them, and
+   * if the hub forgot the tab since it was last heard. Missed frames of timelines follow after the tab's position.
    */
   #catchUp(
     tab: Tab,
@@ -142,12 +142,12 @@ export class Hub {
     tab.send({ type: 'gap', namespace, topics, ...times })
   }
 
-  /** A time of `#now` as the clock shows it, which tabs read. */
+  /** Converts a time of `#now` to the clock, which tabs read. */
   #onClock(at: number): number {
     return at - this.#aheadMs
   }
 
-  /** Forgets tabs that crashed: they said no farewell. */
+  /** Forgets tabs that crashed without a farewell. */
   #dropSilent(): void {
     const now = this.#now()
     if (now - this.#helloAt < HELLO_MS) return
@@ -185,7 +185,7 @@ export class Hub {
     )
   }
 
-  /** Visible tabs first: the engine bounds the topics of a stream. */
+  /** Puts visible tabs first, because the engine limits the topics of a stream. */
   #wantedOf(namespace: string): Wanted {
     const lists = new Set<ListTopic>()
     const runs = new Map<string, number>()
@@ -214,7 +214,7 @@ export class Hub {
         for (const [tab, { topics }] of this.#following(namespace))
           if (gap.topics.some(topic => topics.has(topic))) this.#sendGap(tab, namespace, gap)
       },
-      // Timers of hidden tabs run late; what comes from the network does not.
+      // Timers of hidden tabs run late; network events do not.
       onData: isFull => {
         if (isFull || this.#now() - this.#tickedAt >= FLUSH_MS) this.tick()
       },
@@ -231,7 +231,7 @@ export class Hub {
       for (const [runId, { from, texts }] of timelines) {
         const topic: Topic = `run:${runId}`
         const after = topics.get(topic)
-        // A tab that has less waits for the connection that begins where it is.
+        // A tab with an earlier position waits for the connection that begins there.
         const next = after === undefined || after < from ? [] : following(texts, after)
         if (next.length === 0) continue
         topics.set(topic, Math.max(after ?? 0, next.at(-1)?.seq ?? 0))
@@ -258,7 +258,7 @@ export class Hub {
     reader.tick()
   }
 
-  /** Sends the state of a namespace when it has changed. */
+  /** Sends the state of a namespace if it has changed. */
   #announceState(namespace: string): void {
     const { state = 'idle', retryAt, lostAt } = this.#channels.get(namespace) ?? {}
     const text = `${state} ${retryAt} ${lostAt}`
@@ -273,7 +273,7 @@ export class Hub {
   }
 }
 
-/** The frames after a seq. Connections repeat some of them. */
+/** Returns the frames after a seq. Connections repeat some of them. */
 function following(texts: readonly Text[], after: number): Text[] {
   let last = after
   return texts.filter(({ seq, isNow }) => {

@@ -1,5 +1,5 @@
-// The hub where a browser has no SharedWorker: one tab, the leader, has it, and the others reach it over a BroadcastChannel.
-// A lock of the browser elects the leader; when its tab closes, the next tab gets the lock and a new hub.
+// The hub for a browser without SharedWorker: one tab, the leader, has it, and the others reach it over a BroadcastChannel. A
+// lock of the browser elects the leader; when its tab closes, the next tab gets the lock and creates a new hub.
 
 import { FLUSH_MS, Hub, type Tab } from './hub.ts'
 import type { ToHub, ToTab } from './messages.ts'
@@ -7,7 +7,7 @@ import type { ToHub, ToTab } from './messages.ts'
 /** A message between tabs: to the leader, to one tab, or to all. */
 type Envelope = { from: string; toHub: ToHub } | { to: string; toTab: ToTab } | { toAll: ToTab }
 
-/** Joins the tabs of this browser. Returns the way to send to the hub. */
+/** Joins the tabs of this browser. Returns the function that sends to the hub. */
 export function joinTabs(url: string, receive: (message: ToTab) => void): (message: ToHub) => void {
   const name = `perdure ${url}`
   const id = String(crypto.getRandomValues(new Uint32Array(4)))
@@ -38,7 +38,7 @@ export function joinTabs(url: string, receive: (message: ToTab) => void): (messa
       else if ('toAll' in data) receive(data.toAll)
       else if (data.to === id) receive(data.toTab)
     }
-  // Browsers have locks on secure addresses only, and may refuse them; then each tab has a stream of its own.
+  // Browsers have locks only on secure addresses, and may refuse them; each tab then has its own stream.
   if (navigator.locks === undefined || !channel) lead()
   else {
     const locked = navigator.locks.request(name, () => {
@@ -53,7 +53,7 @@ export function joinTabs(url: string, receive: (message: ToTab) => void): (messa
   }
 }
 
-/** The channel to the other tabs; undefined when the browser has none, or refuses it. */
+/** Opens the channel to the other tabs; undefined if the browser has none, or refuses it. */
 function openChannel(name: string): BroadcastChannel | undefined {
   try {
     return new BroadcastChannel(name)

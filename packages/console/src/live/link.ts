@@ -1,5 +1,5 @@
-// The tab's end of the live connection: says what it follows, and takes what comes in. After a gap the page is read again once: at once,
-// or when it is visible and not paused. Used by use-live.ts, the pill and the palette.
+// The tab's end of the live connection: announces the topics it follows, and receives frames. After a gap the page is read again
+// once: immediately, or as soon as it is visible and not paused. Used by use-live.ts, the pill and the palette.
 
 import { parse } from '../data/json/parse.ts'
 import { ENGINE_URL } from '../router/base.ts'
@@ -34,7 +34,7 @@ function hub(): (message: ToHub) => void {
   window.addEventListener('pagehide', () => post?.({ type: 'bye' }))
   window.addEventListener('pageshow', ({ persisted }) => {
     announce()
-    // The page comes from the browser's cache: it has missed what came since.
+    // The page comes from the browser's cache: it has missed all frames since then.
     if (persisted) noteGap(followed())
   })
   document.addEventListener('visibilitychange', () => {
@@ -59,7 +59,7 @@ function postToken(): void {
   hub()({ type: 'token', namespace, token, before })
 }
 
-/** Follows a topic. Returns the way to stop. */
+/** Follows a topic. Returns the function that stops it. */
 export function followTopic({ topic, ...on }: Pick<Follower, 'topic' | 'onBatch' | 'onGap'>): () => void {
   const follower: Follower = { topic, ...on, after: 0 }
   followers.add(follower)
@@ -70,7 +70,10 @@ export function followTopic({ topic, ...on }: Pick<Follower, 'topic' | 'onBatch'
   }
 }
 
-/** Says what this tab follows, once for all changes of a moment: a page that replaces another changes nothing between. */
+/**
+ * Announces the topics that this tab follows, once for all changes of a moment: a page that replaces another causes no
+ * intermediate change.
+ */
 export function announce(): void {
   if (isAnnouncing) return
   isAnnouncing = true
@@ -83,7 +86,7 @@ export function announce(): void {
   })
 }
 
-/** The lowest position of the followers of each topic that was announced last. */
+/** The lowest position of the followers of each topic in the last announcement. */
 const announced = new Map<Topic, number>()
 
 function interests(): Interest[] {
@@ -124,7 +127,7 @@ function receiveState({ namespace, state, retryAt, lostAt, token }: ToTab & { ty
 function receiveTimeline({ topic, texts }: ToTab & { type: 'timeline' }): void {
   const last = texts.at(-1)?.seq ?? 0
   if (currentLive().isPaused) {
-    // They are sent again when rendering goes on.
+    // They are sent again when rendering continues.
     announced.set(topic, last)
     setLive({ held: currentLive().held + texts.length })
     return
@@ -145,7 +148,7 @@ function frameOf(text: string): LiveFrame {
   return (hasValues ? parse(text) : JSON.parse(text)) as LiveFrame
 }
 
-/** The topics of newest states that the tab follows. */
+/** Returns the topics of newest states that the tab follows. */
 function followed(): ListTopic[] {
   return [...followers].flatMap(({ topic }) => (runOf(topic) === undefined ? [topic as ListTopic] : []))
 }
@@ -157,7 +160,7 @@ function deliver(topic: ListTopic, batch: Batch): void {
     setLive({ held: currentLive().held + batch.count })
     return
   }
-  // The queries render in a task of their own, between these two timers.
+  // The queries render in a separate task, between these two timers.
   let renderFrom = 0
   setTimeout(() => {
     renderFrom = performance.now()
@@ -176,7 +179,7 @@ function deliver(topic: ListTopic, batch: Batch): void {
   })
 }
 
-/** Ends it when it is time. Rows that have missed everything but their statuses are read again. */
+/** Ends sampling when it is time. Rows that have only received statuses are read again. */
 function endSampling(): void {
   const leftMs = sampling.leftMs(performance.now())
   if (leftMs > 0) {
@@ -187,11 +190,11 @@ function endSampling(): void {
   if (sampling.end()) noteGap(NAMESPACE_TOPICS)
 }
 
-/** A gap whose lists are not read again yet. */
+/** A gap whose lists have not been read again yet. */
 let missed: { topics: Set<ListTopic>; openedAt: number } | undefined
 let retryMs = REREAD_MS_MIN
 let rereadNotBefore = 0
-/** Reads that are under way. */
+/** Number of reads under way. */
 let rereads = 0
 
 function noteMissed(topics: Iterable<ListTopic>, openedAt: number): void {
@@ -237,10 +240,10 @@ function rereadIfDue(): void {
     })
 }
 
-/** Has the counts of the rail read again that a change of this tab concerns. */
+/** Makes the hub read again the rail counts that a change in this tab affects. */
 export const recount = (): void => hub()({ type: 'recount', namespace: currentSession().namespace })
 
-/** Stops and goes on with rendering; the stream goes on. After a pause lists are read again, once, and timelines go on. */
+/** Pauses or resumes rendering; the stream continues. After a pause lists are read again, once, and timelines continue. */
 export function setPaused(isPaused: boolean): void {
   setLive({ isPaused, held: 0 })
   if (isPaused) return
@@ -248,7 +251,7 @@ export function setPaused(isPaused: boolean): void {
   announce()
 }
 
-/** Takes over the token that another tab of this browser has for the namespace. */
+/** Adopts the token that another tab of this browser has for the namespace. */
 export async function adoptToken(namespace: string): Promise<void> {
   if (tokenOf(namespace) !== undefined) return
   const token = await new Promise<string | undefined>(resolve => {

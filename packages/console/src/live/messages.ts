@@ -5,41 +5,41 @@ import type { Counts } from './counts.ts'
 
 /** Topics of a whole namespace. */
 export const NAMESPACE_TOPICS = ['runs', 'events', 'deliveries'] as const
-/** Topics of which the newest state counts: the lists of a namespace, and a bulk job. */
+/** Topics whose newest state counts: the lists of a namespace, and a bulk job. */
 export type ListTopic = (typeof NAMESPACE_TOPICS)[number] | `bulk:${string}`
-/** A topic of the stream: newest states, the timeline of one run, or an output stream of it, which is `run:ID:NAME`. */
+/** A topic of the stream: newest states, the timeline of one run, or one of its output streams, which is `run:ID:NAME`. */
 export type Topic = ListTopic | `run:${string}`
 
 const RUN_TOPIC = 'run:'
 const BULK_TOPIC = 'bulk:'
 
-/** The bulk job whose state the topic is; undefined for all others. */
+/** Returns the bulk job of the topic; undefined for all other topics. */
 export function bulkOf(topic: Topic): string | undefined {
   return topic.startsWith(BULK_TOPIC) ? topic.slice(BULK_TOPIC.length) : undefined
 }
 
-/** The run whose timeline the topic is, with the name of an output stream: `ID:NAME`; undefined for a list. */
+/** Returns the run of a timeline, or with the name of an output stream `ID:NAME`; undefined for a list. */
 export function runOf(topic: Topic): string | undefined {
   return topic.startsWith(RUN_TOPIC) ? topic.slice(RUN_TOPIC.length) : undefined
 }
 
-/** How the stream of a namespace is. */
+/** The state of a namespace's stream. */
 export type LiveState = 'idle' | 'live' | 'reconnecting' | 'ended'
 
 /** A topic that a tab follows. */
 export interface Interest {
   topic: Topic
-  /** The last frame of a timeline that the tab has. The hub keeps a position of its own unless `restarts`. */
+  /** The last frame of a timeline that the tab has. The hub keeps its own position unless `restarts`. */
   after: number
   restarts?: boolean
 }
 
-/** From a tab. A token that is taken away is named, so that a newer one of another tab stays. */
+/** From a tab. A token that is withdrawn is named, so that a newer one of another tab stays. */
 export type ToHub =
   | { type: 'token'; namespace: string; token: string | undefined; before: string | undefined }
   | { type: 'ask'; namespace: string }
   | { type: 'topics'; namespace: string; topics: readonly Interest[]; isHidden: boolean; isSignedIn: boolean }
-  /** The tab changed what is counted: the count of errors is read again. */
+  /** The tab changed something that is counted: the count of errors is read again. */
   | { type: 'recount'; namespace: string }
   | { type: 'bye' }
 
@@ -56,8 +56,8 @@ export type ToTab =
       lostAt?: number
       token?: string | undefined
     }
-  /** Frames of these topics up to now may be missing: what was read earlier is read again, once. */
+  /** Frames of these topics up to now may be missing: read everything again once that was read earlier. */
   | { type: 'gap'; namespace: string; topics: readonly ListTopic[]; lostAt?: number }
   | { type: 'counts'; namespace: string; counts: Counts }
-  /** The hub is new, or checks which tabs are left: announce what you follow. */
+  /** The hub is new, or checks which tabs are left: announce the topics that you follow. */
   | { type: 'hello' }

@@ -10,7 +10,7 @@ interface Scope {
 }
 
 const scope = self as unknown as Scope
-// The tab names the worker by the address of the engine.
+// The tab names the worker after the address of the engine.
 const hub = new Hub(scope.name)
 setInterval(() => hub.tick(), FLUSH_MS)
 

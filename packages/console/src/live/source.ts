@@ -1,9 +1,8 @@
-// One connection of `GET /stream`: opens it, and reads its messages. Retries, gaps and the choice of topics are those of
-// `channel.ts`.
+// One connection of `GET /stream`: opens it, and reads its messages. `channel.ts` handles retries, gaps and the choice of topics.
 
 /** Longer than any frame: payloads, and the runner answers that contain log lines, are at most 1 MiB. */
 const MESSAGE_CHARS_MAX = 16 * 1024 * 1024
-/** The comment with which the engine says that it left frames of lists out. */
+/** The comment with which the engine reports that it left out frames of lists. */
 const SKIPPED = ': skipped'
 
 export interface SourceOptions {
@@ -12,13 +11,13 @@ export interface SourceOptions {
   topics: readonly string[]
   signal: AbortSignal
   onOpen(): void
-  /** Something came, if only a comment. */
+  /** Called when anything arrives, even a comment. */
   onHeard(): void
   onData(text: string): void
   onSkipped(): void
 }
 
-/** Why a connection is over: it was lost, or the engine refused it. */
+/** Why a connection ended: it was lost, or the engine refused it. */
 export type End = { kind: 'lost' } | { kind: 'refused'; status: number; message: string }
 
 /** Reads the stream until it ends. Never rejects. */
@@ -41,7 +40,7 @@ export async function readStream({ url, token, topics, signal, ...on }: SourceOp
     on.onOpen()
     await readLines(response.body, on)
   } catch {
-    // An abort, a lost connection and an engine that does not answer end alike.
+    // An abort, a lost connection and an engine that does not answer all end the same way.
   }
   return { kind: 'lost' }
 }

@@ -7,7 +7,10 @@ import type { LiveState, Topic } from './messages.ts'
 export interface Follower {
   topic: Topic
   onBatch(batch: Batch): void
-  /** Frames before `openedAt`, by `performance.now()`, may be missing: read again what was read earlier. Rejects when that fails. */
+  /**
+   * Frames before `openedAt`, by `performance.now()`, may be missing: read again everything that was read earlier. Rejects if
+   * that fails.
+   */
   onGap(openedAt: number): Promise<void>
   /** The last frame of a timeline that the follower has. */
   after: number
@@ -18,11 +21,11 @@ export interface Live {
   state: LiveState
   retryAt?: number | undefined
   isPaused: boolean
-  /** Frames that came in while paused. */
+  /** Number of frames that arrived while paused. */
   held: number
-  /** Since when what is shown may be old: the stream is interrupted, or the page is not read again yet. */
+  /** Since when the content may be outdated: the stream is interrupted, or the page has not been read again yet. */
   staleSince?: number | undefined
-  /** More frames come than can be shown: rows show their status alone. */
+  /** More frames arrive than can be shown: rows only show their status. */
   isSampling: boolean
   /** The counts of the rail. */
   counts: Counts
@@ -42,7 +45,7 @@ export function setLive(change: Partial<Live>): void {
   for (const listener of listeners) listener()
 }
 
-/** Calls `listener` after every change of the state. Returns the way to stop that. */
+/** Calls `listener` after every change of the state. Returns the function that stops it. */
 export function onLive(listener: () => void): () => void {
   listeners.add(listener)
   return () => listeners.delete(listener)

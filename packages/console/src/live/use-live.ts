@@ -10,19 +10,21 @@ export type { Batch, LiveFrame } from './coalescer.ts'
 export type { Counts } from './counts.ts'
 export type { Topic } from './messages.ts'
 
-/** The state of the live connection. */
+/** Returns the state of the live connection. */
 export function useLive(): Live {
   return useSyncExternalStore(onLive, currentLive)
 }
 
 export type TopicHandlers = Pick<Follower, 'onBatch' | 'onGap'>
 
-/** Follows a topic while the component is on the screen: batches at most four times a second. Undefined follows nothing. */
+/**
+ * Follows a topic while the component is on the screen: batches arrive at most four times a second. Undefined follows nothing.
+ */
 export function useTopic(topic: Topic | undefined, on: TopicHandlers): void {
   const { status, namespace } = useSession()
   const current = useRef(on)
   current.current = on
-  // A page whose session has ended stays where it is: its position counts after the next sign-in.
+  // A page whose session has ended keeps its place: its position counts after the next sign-in.
   const isKnown = status !== 'starting'
   // biome-ignore lint/correctness/useExhaustiveDependencies: another namespace has other streams.
   useEffect(() => {

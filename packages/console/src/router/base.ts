@@ -1,12 +1,12 @@
-// Where the console and the engine are, and whether the engine wants a key: the engine writes into the page what it knows.
+// The addresses of the console and the engine, and whether the engine needs a key: the engine writes these facts into the page.
 
 const written = (name: string) => document.querySelector<HTMLMetaElement>(`meta[name=perdure-${name}]`)?.content ?? ''
 
-/** The path prefix in front of the engine; empty without one, never with a closing slash. */
+/** The path prefix in front of the engine; empty if there is none, never with a closing slash. */
 export const PREFIX = written('base')
 /** The path of the console. */
 export const CONSOLE_ROOT = `${PREFIX}/console`
 /** The address of the engine. */
 export const ENGINE_URL = location.origin + PREFIX
-/** Whether the engine was open, without any key, when it sent the page. It is closed once a key is made. */
+/** Whether the engine was open, without any key, when it sent the page. It closes once a key is created. */
 export const WAS_OPEN = written('open') === '1'

@@ -1,18 +1,18 @@
-// The address bar as a store: the current URL, read, and the ways to change it. Scroll positions, selections and the like are
-// kept in the entries of the history, so that back and forward restore them.
+// The address bar as a store: the current URL, read, and the functions that change it. Scroll positions, selections and the like
+// are kept in the entries of the history, so that back and forward restore them.
 
 import { CONSOLE_ROOT } from './base.ts'
 import { type Match, parseUrl } from './routes.ts'
 
-/** The element that scrolls, which the shell marks. */
+/** The element that scrolls. The shell marks it. */
 const SCROLLER = '[data-scroller]'
 const WRITE_REST_MS = 100
-/** Paths of the entries before an entry that it knows. */
+/** Maximum number of earlier paths that an entry keeps. */
 const TRAIL_MAX = 20
 
 export interface Location {
   match: Match
-  /** How the page was reached: `back` restores scroll, `push` starts on top, `replace` changes nothing. */
+  /** How the page was reached: `back` restores the scroll position, `push` starts at the top, `replace` changes nothing. */
   cause: 'push' | 'replace' | 'back'
 }
 
@@ -29,10 +29,10 @@ function changed(cause: Location['cause']): void {
   for (const listener of listeners) listener()
 }
 
-/** The current location; the same object until it changes. */
+/** Returns the current location; the same object until it changes. */
 export const currentLocation = (): Location => current
 
-/** Calls `listener` after every change of the location. Returns the way to stop that. */
+/** Calls `listener` after every change of the location. Returns the function that stops it. */
 export function onLocation(listener: () => void): () => void {
   listeners.add(listener)
   return () => listeners.delete(listener)
@@ -47,10 +47,10 @@ export function navigate(url: string, { replace = false }: { replace?: boolean }
   changed(replace ? 'replace' : 'push')
 }
 
-/** The paths of the entries before this one, the last one nearest. */
+/** Returns the paths of the entries before this one, the nearest last. */
 const trail = (): string[] => kept<string[]>('trail') ?? []
 
-/** Goes back to the newest entry with the path of the URL, as it was left. Without one, goes to the URL. */
+/** Goes back to the newest entry with the path of the URL, in its last state. If there is none, goes to the URL. */
 export function navigateUp(url: string): void {
   const entries = trail()
   const at = entries.lastIndexOf(new URL(CONSOLE_ROOT + url, window.location.origin).pathname)
@@ -63,7 +63,7 @@ function rememberScroll(): void {
   if (scroller) keep('scroll', scroller.scrollTop)
 }
 
-/** The scroll position to restore on this entry of the history. */
+/** Returns the scroll position to restore on this entry of the history. */
 export const rememberedScroll = (): number => kept<number>('scroll') ?? 0
 
 /** Values of this entry that are not written to it yet. */
@@ -71,8 +71,8 @@ let unwritten: Record<string, unknown> = {}
 let timer: ReturnType<typeof setTimeout> | undefined
 
 /**
- * Keeps a value in this entry of the history, until the tab is closed. Values are written together once no other came for a while:
- * a write takes 2 ms, and browsers refuse some hundred in a row.
+ * Keeps a value in this entry of the history, until the tab is closed. Values are written together once no other has followed for
+ * a while: a write takes 2 ms, and browsers refuse some hundred in a row.
  */
 export function keep(name: string, value: unknown): void {
   unwritten[name] = value
@@ -93,13 +93,13 @@ function dropUnwritten(): void {
 
 const stateNow = (): Record<string, unknown> => ({ ...history.state, ...unwritten })
 
-/** The value that this entry of the history keeps. */
+/** Returns the value that this entry of the history keeps. */
 export const kept = <Value>(name: string): Value | undefined => stateNow()[name] as Value | undefined
 
 history.scrollRestoration = 'manual'
 window.addEventListener('pagehide', () => writeKept())
 window.addEventListener('popstate', () => {
-  // These values are of the entry that was left, which cannot be written any more.
+  // These values belong to the previous entry, which cannot be written any more.
   dropUnwritten()
   changed('back')
 })

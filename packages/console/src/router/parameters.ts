@@ -1,4 +1,4 @@
-// The query parameters of every route. The first script does without them: code takes their names from the types.
+// The query parameters of every route. The first script does not load them: code takes their names from the types.
 
 /** Parameters of the timeline and the log of a run. */
 const TIMELINE = [

@@ -9,30 +9,30 @@ export function useLocation() {
   return useSyncExternalStore(onLocation, currentLocation)
 }
 
-/** The page that the URL names. Only for components inside a page. */
+/** Returns the page that the URL names. Only for components inside a page. */
 export function usePage(): PageMatch {
   const { match } = useLocation()
   if (match.kind !== 'page') throw new Error('a page is rendered without its URL')
   return match
 }
 
-/** The namespace of the URL. */
+/** Returns the namespace of the URL. */
 export function useNamespace(): string {
   const { match } = useLocation()
   return match.kind === 'page' ? match.namespace : 'default'
 }
 
-/** Where a link leads. */
+/** The destination of a link. */
 export type Target<Name extends RouteName = RouteName> = {
   [N in Name]: {
     to: N
     query?: Query<N> | URLSearchParams | undefined
-    /** Another namespace than that of the URL. */
+    /** A namespace other than that of the URL. */
     namespace?: string | undefined
   } & (keyof Params<N> extends never ? { params?: Params<N> } : { params: Params<N> })
 }[Name]
 
-/** A function that builds the URL of a target, relative to the console's root. */
+/** Returns a function that builds the URL of a target, relative to the console's root. */
 export function useUrl(): (target: Target) => string {
   const own = useNamespace()
   return useCallback(
@@ -42,7 +42,7 @@ export function useUrl(): (target: Target) => string {
   )
 }
 
-/** A function that goes to a target. */
+/** Returns a function that goes to a target. */
 export function useNavigate(): (target: Target, options?: { replace?: boolean }) => void {
   const urlOf = useUrl()
   return useCallback((target, options) => navigate(urlOf(target), options), [urlOf])
@@ -50,7 +50,7 @@ export function useNavigate(): (target: Target, options?: { replace?: boolean })
 
 export type LinkProps = Omit<AnchorHTMLAttributes<HTMLAnchorElement>, 'href' | 'target'> & { target: Target }
 
-/** A link inside the console. Modified clicks open tabs, as for every link. */
+/** A link inside the console. Modified clicks open tabs, as on every link. */
 export function Link({ target, onClick, ...rest }: LinkProps) {
   const url = useUrl()(target)
   const follow = (event: MouseEvent<HTMLAnchorElement>) => {
@@ -63,7 +63,7 @@ export function Link({ target, onClick, ...rest }: LinkProps) {
   return <a {...rest} href={CONSOLE_ROOT + url} onClick={follow} />
 }
 
-/** The value of a query parameter of the page, and a function that sets several at once; undefined removes one. */
+/** Returns the value of a query parameter of the page, and a function that sets several at once; undefined removes one. */
 export function useQuery<Name extends RouteName>(
   _route: Name,
 ): [(name: QueryName<Name>) => string | undefined, (changes: Query<Name>, options?: { push?: boolean }) => void] {

@@ -1,4 +1,4 @@
-// Every URL of the console, in one typed table: `/console/n/{namespace}` and then the path here. URLs are an interface: logs,
+// Every URL of the console, in one typed table: `/console/n/{namespace}`, followed by the path here. URLs are an interface: logs,
 // webhooks and people keep them, so a path or a parameter is never renamed. The parameters are in parameters.ts.
 
 import type { PARAMETERS } from './parameters.ts'
@@ -45,7 +45,7 @@ export type QueryName<Name extends RouteName = RouteName> = (typeof PARAMETERS)[
 /** Query parameters to set; undefined removes one. */
 export type Query<Name extends RouteName = RouteName> = { readonly [Key in QueryName<Name>]?: string | undefined }
 
-/** A page's URL, read. Unknown query parameters are kept. */
+/** The parsed URL of a page. Unknown query parameters are kept. */
 export interface PageMatch {
   kind: 'page'
   name: RouteName
@@ -53,10 +53,10 @@ export interface PageMatch {
   params: Readonly<Record<string, string>>
   query: URLSearchParams
 }
-/** A URL of the console, read: a page, an id to resolve, the root, or none that exists. */
+/** A parsed URL of the console: a page, an id to resolve, the root, or one that does not exist. */
 export type Match = PageMatch | { kind: 'go'; id: string } | { kind: 'root' } | { kind: 'unknown' }
 
-/** Reads a URL. `path` begins after the console's own root: `/n/default/runs`. */
+/** Parses a URL. `path` begins after the console's own root: `/n/default/runs`. */
 export function parseUrl(path: string, search = ''): Match {
   const segments = path.split('/').filter(segment => segment !== '')
   const [first, second = '', ...rest] = segments
@@ -77,10 +77,10 @@ export function parseUrl(path: string, search = ''): Match {
   return { kind: 'unknown' }
 }
 
-/** Parameters that are lists. Links may give them with commas or several times, as the API takes them. */
+/** Parameters that are lists. Links may give them with commas or several times, as the API accepts them. */
 const LISTS = ['status', 'cols', 'open'] as const satisfies readonly QueryName[]
 
-/** Stands between the values of a parameter that is given several times in a URL, and whose values may contain commas: `attribute`. */
+/** Separates the values of a parameter that is given several times in a URL, and whose values may contain commas: `attribute`. */
 export const VALUE_BREAK = '\n'
 
 function joined(query: URLSearchParams): URLSearchParams {
@@ -106,7 +106,7 @@ export function buildUrl<Name extends RouteName>(
   return `/n/${encodeURIComponent(namespace)}${path}${text === '' ? '' : `?${text}`}`
 }
 
-/** The text of a query without its question mark. Characters that are safe in a query stay readable. */
+/** Returns the text of a query without its question mark. Characters that are safe in a query stay readable. */
 export function searchOf(query: Query | URLSearchParams): string {
   if (query instanceof URLSearchParams) return readable(query)
   const entries = Object.entries(query).filter((entry): entry is [string, string] => !!entry[1])
@@ -134,7 +134,7 @@ function matchPath(pattern: string, segments: readonly string[]): Record<string,
   return params
 }
 
-/** Text of a URL; as it is where it is not encoded rightly. */
+/** Decodes text of a URL; unchanged if its encoding is invalid. */
 export function decode(segment: string): string {
   try {
     return decodeURIComponent(segment)

@@ -10,10 +10,10 @@ import { forgetToken, keepToken, tokenOf } from './tokens.ts'
 export type Whoami = Calls['whoami']['reply']
 
 export interface Session {
-  /** `signed-out`: the engine wants a key. `ready`: `whoami` is known. `unreachable`: no engine answers. */
+  /** `signed-out`: the engine requires a key. `ready`: `whoami` is known. `unreachable`: no engine answers. */
   status: 'starting' | 'signed-out' | 'ready' | 'unreachable'
   namespace: string
-  /** Stays when the session ends in mid-use, so that the page stays on the screen, frozen. */
+  /** Stays set if the session ends during use, so that the page stays on the screen, frozen. */
   whoami?: Whoami | undefined
   /** Why the sign-in page is shown, or why the engine does not answer. */
   notice?: string | undefined
@@ -21,7 +21,7 @@ export interface Session {
   unlockedUntil?: number | undefined
 }
 
-/** How long a key that unlocks actions counts. */
+/** How long a key that unlocks actions is valid. */
 const UNLOCK_TTL = '15m'
 const RETRY_MS_MIN = 1000
 const RETRY_MS_MAX = 15_000
@@ -38,7 +38,7 @@ function set(next: Session): void {
   for (const listener of listeners) listener()
 }
 
-/** The session now. */
+/** Returns the current session. */
 export const currentSession = (): Session => session
 
 /** Calls `listener` after every change of the session. */
@@ -51,29 +51,29 @@ export function useSession(): Session {
   return useSyncExternalStore(onSession, currentSession)
 }
 
-/** The client for reads. While actions are unlocked it reads what needs a secret key, too: the list of keys. */
+/** Returns the client for reads. While actions are unlocked it also reads what needs a secret key: the list of keys. */
 export const readClient = (): OperationMethods => writer ?? reader
-/** A client for long answers without payloads: the browser's own parser takes a tenth of the time. */
+/** Returns a client for long answers without payloads: the browser's own parser takes a tenth of the time. */
 export const plainClient = (): OperationMethods => clientWith(tokenOf(session.namespace), JSON)
-/** The client for writes: unlocked, or the same as for reads on an open engine. */
+/** Returns the client for writes: unlocked, or the same as for reads on an open engine. */
 export const writeClient = (): OperationMethods => writer ?? reader
 
-/** Whether writes are possible now: the engine is open, or a secret key unlocked them. */
+/** Whether writes are possible now: the engine is open, or a secret key has unlocked them. */
 export function canWrite({ whoami, unlockedUntil, status }: Session): boolean {
   return (
     status === 'ready' && whoami?.suspended !== undefined && (whoami.kind === 'secret' || unlockedUntil !== undefined)
   )
 }
 
-/** Why a write is locked. A control that says so opens the dialog that asks for one. */
+/** Why a write is locked. A control with this reason opens the dialog that asks for a key. */
 export const NEEDS_KEY = 'needs a secret key'
-/** Why a write is not possible; undefined when it is. */
+/** Returns why a write is not possible; undefined if it is. */
 export function whyNoWrite(current: Session): string | undefined {
   if (current.status === 'unreachable') return 'the engine is not responding'
   return canWrite(current) ? undefined : NEEDS_KEY
 }
 
-/** Why no run can be started now: a suspended namespace starts none. */
+/** Returns why no run can be started now: a suspended namespace starts none. */
 export function whyNoNewRun(current: Session): string | undefined {
   return whyNoWrite(current) ?? (current.whoami?.suspended ? 'the namespace is suspended' : undefined)
 }
@@ -111,12 +111,12 @@ function signedOut(notice: string | undefined): void {
   set({ ...session, status: 'signed-out', notice })
 }
 
-/** The engine refused the token in mid-use: it expired, or its key was revoked. */
+/** Called when the engine refused the token during use: it expired, or its key was revoked. */
 export function sessionEnded(): void {
   if (session.status === 'signed-out') return
   forgetToken(session.namespace)
   signedOut('Your session has ended. Sign in to continue.')
-  // An engine without keys may have taken the place of the one before.
+  // An engine without keys may have replaced the previous one.
   const open = () => openNamespace(session.namespace)
   void clientWith(undefined)
     .whoami()
@@ -124,8 +124,8 @@ export function sessionEnded(): void {
 }
 
 /**
- * A call was refused although this tab counts as signed in. The engine says whether its session still counts: the call may be one that
- * needs a key on an open engine too, and the token of unlocked actions may be revoked alone.
+ * Called when a call was refused although this tab counts as signed in. The engine answers whether its session is still valid:
+ * the call may need a key even on an open engine, or only the token of unlocked actions was revoked.
  */
 export function callRefused(): void {
   if (session.status !== 'ready') return
@@ -133,7 +133,10 @@ export function callRefused(): void {
   void identify(session.namespace)
 }
 
-/** No engine answers. The identity is read again, with growing pauses, until one does. Calls that fail together are one failure. */
+/**
+ * Called when no engine answers. Reads the identity again, with growing pauses, until one does. Calls that fail together are one
+ * failure.
+ */
 export function unreachable(error: Error): void {
   if (session.status === 'signed-out') return
   if (session.status !== 'unreachable') set({ ...session, status: 'unreachable', notice: error.message })
@@ -146,12 +149,12 @@ onClockJump(() => {
   if (session.status === 'ready') void identify(session.namespace)
 })
 
-/** Tries at once to reach an engine that did not answer. */
+/** Tries immediately to reach an engine that did not answer. */
 export function retryNow(): void {
   void identify(session.namespace)
 }
 
-/** Exchanges a key or a code for a session. Answers the namespace that it opens. Rejects as the engine refuses. */
+/** Exchanges a key or a code for a session. Returns the namespace that it opens. Rejects if the engine refuses. */
 export async function signIn(secret: { key: string } | { code: string }): Promise<string> {
   const opened = await clientWith(undefined).openSession({ body: secret })
   keepToken(opened.namespace, opened.token)
@@ -171,7 +174,7 @@ export async function signOut(): Promise<void> {
   await openNamespace(namespace)
 }
 
-/** Unlocks actions with a secret key for a quarter of an hour, in the memory of this tab. */
+/** Unlocks actions with a secret key for a quarter of an hour, in this tab's memory. */
 export async function unlock(key: string): Promise<void> {
   const opened = await clientWith(undefined).openSession({ body: { key, kind: 'secret', ttl: UNLOCK_TTL } })
   if (opened.namespace !== session.namespace)

@@ -1,11 +1,11 @@
 // The tokens of this tab, one per namespace: in memory, and in the tab's session storage for reloads. Pasted keys are never
-// kept. A token that unlocks actions is in memory only.
+// stored. A token that unlocks actions is only in memory.
 
 import { tabStorage } from '../data/storage/storage.ts'
 
 const PREFIX = 'perdure.session.'
 
-/** The token of a namespace's session; undefined when this tab has none. */
+/** Returns the token of a namespace's session; undefined if this tab has none. */
 export function tokenOf(namespace: string): string | undefined {
   return tabStorage.getItem(PREFIX + namespace) ?? undefined
 }
@@ -18,7 +18,7 @@ export function forgetToken(namespace: string): void {
   tabStorage.removeItem(PREFIX + namespace)
 }
 
-/** The namespaces that this tab is signed in to. */
+/** Returns the namespaces that this tab is signed in to. */
 export function signedInNamespaces(): string[] {
   return Object.keys(tabStorage)
     .filter(key => key.startsWith(PREFIX))

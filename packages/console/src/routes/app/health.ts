@@ -3,7 +3,7 @@
 import { disagreements, type Serving } from '../runners/disagreements.ts'
 import { keyOf, serversOf } from '../workflows/served.ts'
 
-/** The statistics of a workflow that count here. */
+/** The statistics of a workflow that matter here. */
 export interface Ends {
   succeeded: number
   failed: number
@@ -13,20 +13,20 @@ export interface Ends {
 export interface AppFacts {
   workflows: readonly { app: string; name: string; pausedAt?: string }[]
   runners: readonly Serving[]
-  /** By workflow, in the window of the page. */
+  /** By workflow, in the page's window. */
   stats: readonly Ends[]
 }
 
 export interface Health {
-  /** The status whose glyph and colour it has. */
+  /** The status whose glyph and colour the sentence has. */
   status: 'succeeded' | 'waiting' | 'failed'
   word: 'healthy' | 'degraded' | 'down'
   sentence: string
 }
 
-/** From this share of failed runs on the app is degraded. */
+/** Above this share of failed runs the app is degraded. */
 const FAILED_SHARE_MAX = 0.1
-/** Workflows that a sentence names. */
+/** Maximum number of workflows that a sentence names. */
 const NAMES_MAX = 3
 
 const down = (sentence: string): Health => ({ status: 'failed', word: 'down', sentence })

@@ -82,7 +82,7 @@ export default function AppPage() {
   )
 }
 
-/** An app that never registered, or that was deleted. */
+/** An app that never registered or was deleted. */
 function Unknown({ app }: { app: string }) {
   return (
     <Empty title="No app of this name is registered">

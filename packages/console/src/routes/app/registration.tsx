@@ -1,4 +1,4 @@
-// How an app is registered: since when, by which runners and programs, and which definition changed last.
+// The registration of an app: since when, by which runners and programs, and which definition changed last.
 
 import type { WorkflowDefinition } from '@perdure/protocol'
 import { itemsOf, usePages } from '../../data/queries.ts'
@@ -11,7 +11,7 @@ import { isConnect, type Runner } from '../runners/runners-table.tsx'
 import { tally } from './tally.ts'
 
 export interface RegistrationProps {
-  /** When the app registered first. */
+  /** When the app first registered. */
   createdAt: string | undefined
   workflows: readonly WorkflowDefinition[]
   runners: readonly Runner[]

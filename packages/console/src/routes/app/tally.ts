@@ -1,6 +1,9 @@
 // Values that several runners have, as one text. Pure.
 
-/** Each value once, the most frequent first, with its count if it is not the only value: "node (3), bun (1)". Empty values are left out. */
+/**
+ * Returns each value once, the most frequent first, with its count unless it is the only value: "node (3), bun (1)". Leaves out
+ * empty values.
+ */
 export function tally(values: readonly (string | undefined)[]): string {
   const counts = new Map<string, number>()
   for (const value of values) if (value) counts.set(value, (counts.get(value) ?? 0) + 1)

@@ -1,4 +1,4 @@
-// The audit log: who did what, and on which run.
+// The audit log: who did what, and to which run.
 
 import { cutText } from '@perdure/protocol/portable'
 import { type Item, itemsOf, renew, usePages } from '../../data/queries.ts'
@@ -19,7 +19,7 @@ import { Visible } from '../../ui/visible.tsx'
 import { shortName } from '../../ui/visible-text.ts'
 import { isAbout, restOf, targetOf } from './targets.ts'
 
-/** From a change of a run to the next read. */
+/** Delay from a change of a run to the next read. */
 const RENEWAL_MS = 10_000
 
 type Entry = Item<'listControlActions'>
@@ -44,7 +44,7 @@ export default function AuditPage() {
   const [since, until] = [get('since'), get('until')]
   const [from, end] = [useTime(since), useTime(until)]
   const query = usePages('listControlActions', {
-    // The engine does not look into details: with a target the log is walked.
+    // The engine does not search details: with a target, the page reads through the log.
     limit: target === undefined ? 100 : 1000,
     action: action as Entry['action'],
     runId,
@@ -53,7 +53,7 @@ export default function AuditPage() {
     until: end,
   })
   const entries = itemsOf(query)
-  // Older pages stay as they are: a renewal reads all pages again.
+  // Older pages stay as they are, because a renewal reads all pages again.
   useRenewal(() => renew('listControlActions'), { afterMs: RENEWAL_MS, enabled: (query.data?.pages.length ?? 0) <= 1 })
   const seen = [...new Set(entries.map(({ action }) => action))].sort()
   const filters = (['action', 'run', 'actor', 'since', 'until', 'target'] as const).flatMap(name => {
@@ -141,7 +141,7 @@ function Runs({ entry: { runId, newRunId } }: { entry: Entry }) {
 const DETAIL_MAX = 300
 const BULK_ID = /^blk_\w{1,64}$/
 
-/** The detail, without the name that the column On has. */
+/** The detail, without the name that the column On shows. */
 function Detail({ entry }: { entry: Entry }) {
   const rest = restOf(entry)
   if (rest === undefined) return null
@@ -163,7 +163,7 @@ function Detail({ entry }: { entry: Entry }) {
   )
 }
 
-/** The members of a detail that are counts, in the order in which they are said, each with its word. */
+/** The members of a detail that are counts, in display order, each with its word. */
 const COUNTS = {
   matched: 'matched',
   done: 'done',
@@ -174,7 +174,7 @@ const COUNTS = {
   failed: 'failed',
 } as const
 
-/** The counts of an action on many runs, events or deliveries, as far as the engine wrote them. */
+/** Returns the counts of an action on many runs, events or deliveries that the engine wrote. */
 function countsText({ status, capped, ...rest }: Readonly<Record<string, unknown>>): string | undefined {
   if (typeof rest.matched !== 'number') return undefined
   const counts = Object.entries(COUNTS).flatMap(([name, word]) =>
@@ -184,7 +184,7 @@ function countsText({ status, capped, ...rest }: Readonly<Record<string, unknown
   return `${head}${counts.join(', ')}${capped === true ? ', the most for one call' : ''}`
 }
 
-/** The words for a change of an endpoint or a receiver. */
+/** Describes a change of an endpoint or a receiver. */
 function changeText({
   changed,
   rotatedSecret,

@@ -1,5 +1,5 @@
-// Reads what an entry of the audit log is about, besides its runs, from the detail that the engine wrote. The members are checked,
-// because an older version may have written others. Pure.
+// Finds the target of an entry of the audit log, other than its runs, in the detail that the engine wrote. The members are
+// checked, because an older version may have written others. Pure.
 
 import type { Item } from '../../data/queries.ts'
 import type { Target } from '../../router/router.tsx'
@@ -15,9 +15,9 @@ export interface AuditTarget {
 type Texts = Readonly<Record<string, string | undefined>>
 
 interface Kind {
-  /** The members of the detail that may name it; the first that is there does. */
+  /** The members of the detail that may name it; the first one present does. */
   names: readonly string[]
-  /** Its page, if it has one. `name` is its name. */
+  /** Returns its page, if it has one. `name` is its name. */
   target?(name: string, texts: Texts): Target
 }
 
@@ -41,7 +41,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   bulk: { names: ['bulkId'], target: id => ({ to: 'bulk', params: { id } }) },
 }
 
-/** Nothing for actions on runs, which have columns of their own. */
+/** Returns nothing for actions on runs, which have their own columns. */
 export function targetOf(entry: Entry): AuditTarget | undefined {
   const found = naming(entry)
   if (found === undefined) return undefined
@@ -50,7 +50,7 @@ export function targetOf(entry: Entry): AuditTarget | undefined {
   return kind.target ? { text, target: kind.target(text, texts) } : { text }
 }
 
-/** The detail without the member that names what the entry is about; undefined when nothing else is in it. */
+/** Returns the detail without the member that names the target; undefined if nothing else is in it. */
 export function restOf(entry: Entry): Readonly<Record<string, unknown>> | undefined {
   const { detail } = entry
   if (typeof detail !== 'object' || detail === null) return undefined
@@ -68,7 +68,7 @@ function naming({ action, detail }: Entry) {
   return member === undefined ? undefined : { kind, texts, member }
 }
 
-/** Whether the entry has this id, is about the resource of this id, or made or tested it. */
+/** Whether the entry has this id, or its target has it, or it created or tested the resource with this id. */
 export function isAbout(entry: Pick<Item<'listControlActions'>, 'id' | 'detail'>, id: string): boolean {
   return entry.id === id || Object.values(textsOf(entry.detail)).includes(id)
 }
