@@ -1,4 +1,4 @@
-// Does the failed runs of a job again, as a new job.
+// Repeats the failed runs of a job in a new job.
 
 import { useState } from 'react'
 import { readClient } from '../../session/session.ts'
@@ -9,7 +9,7 @@ import { BulkDialog } from '../runs/bulk/bulk-dialog.tsx'
 import css from './bulk.module.css'
 import type { BulkDetail } from './job-text.tsx'
 
-/** Most runs that a job takes by id. */
+/** Maximum number of runs that a job accepts by id. */
 const IDS_MAX = 1000
 const PAGE = 200
 

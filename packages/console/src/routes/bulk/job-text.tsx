@@ -1,4 +1,4 @@
-// Parts of a bulk job in words.
+// Parts of a bulk job as text.
 
 import type { Calls } from '@perdure/client'
 import type { Item } from '../../data/queries.ts'
@@ -23,12 +23,12 @@ export function Outcome({ outcome }: { outcome: 'done' | 'skipped' | 'failed' })
   return <Status status={OUTCOMES[outcome]} word={outcome} />
 }
 
-/** How many runs the job has looked at: each has a result. */
+/** Returns how many runs the job has processed: each has a result. */
 export function reachedOf({ done = 0, skipped = 0, failed = 0 }: Partial<BulkDetail>): number {
   return done + skipped + failed
 }
 
-/** The filter as qualifiers; a job without one took runs by id. */
+/** Returns the filter as qualifiers. A job without a filter took runs by id. */
 export function filterText(filter: Bulk['filter']): string {
   if (!filter) return 'selected runs'
   return Object.entries(filter)
@@ -37,10 +37,10 @@ export function filterText(filter: Bulk['filter']): string {
     .join(' ')
 }
 
-/** The filters of a job that the list lacks: one that is neither here nor read below does not compile. */
+/** The filters of a job that the list lacks. A filter that is neither here nor read below does not compile. */
 type Lacked = { [Name in keyof JobFilter]: Name extends NotOfPage ? JobFilter[Name] : never }
 
-/** The same filter in the list of runs; undefined if the list does not have all of it. */
+/** Returns the same filter in the list of runs; undefined if the list does not have all of it. */
 export function runsQuery(filter: Bulk['filter']) {
   if (!filter) return undefined
   const { app, workflow, status, runType, since, until, error, parentRunId, root, attribute, ...more } = filter

@@ -1,5 +1,5 @@
-// One bulk job: what it does to which runs, how far it is, its results run by run, and the ways to stop it and to do the failed
-// ones again.
+// One bulk job: its action and its runs, its progress, its results run by run, and the ways to stop it and to repeat the failed
+// runs.
 
 import { cutText } from '@perdure/protocol/portable'
 import { useEffect, useState } from 'react'
@@ -52,7 +52,7 @@ export function Job({ id }: { id: string }) {
   )
 }
 
-/** The job, with the state that the stream sends while it runs. */
+/** Returns the job, with the state that the stream sends while it runs. */
 function useLiveJob(id: string) {
   const input = { id, limit: 1 }
   const query = useRead('getBulk', input, { keep: false, staleMs: Number.POSITIVE_INFINITY })
@@ -61,18 +61,19 @@ function useLiveJob(id: string) {
     onBatch: ({ frames }) => {
       const state = frames.at(-1) as Partial<BulkDetail> | undefined
       queryClient.setQueryData<BulkDetail>(keyOf('getBulk', input), job => job && mergeState(job, state))
-      // A frame does not have the runs that the job made.
+      // A frame does not have the runs that the job created.
       if (state?.status !== undefined && state.status !== 'running') void refetch()
     },
-    // The stream sends the state at first: only what a pause held back is read.
+    // The stream sends the state at first: read only the changes that a pause held back.
     onGap: async () => {
       if ((await refetch()).isError) throw new Error('the job could not be loaded')
     },
   })
-  // The runs that it made go on when it has ended. Followed from the start, so that no end of theirs is missed after the first read.
+  // The runs that it created continue after its end. They are followed from the start, so that no end is missed after the first
+  // read.
   const newRuns = Object.entries(data?.newRuns ?? {})
   const hasLive = newRuns.some(([status, count]) => count > 0 && LIVE.includes(status))
-  // The stream may end the job before a read has the statuses of all runs that it made.
+  // The stream may end the job before a read has the statuses of all runs that it created.
   const known = newRuns.reduce((sum, [, count]) => sum + count, 0)
   const changes = data?.newRuns !== undefined && (data.status === 'running' || hasLive || known < data.done)
   useRenewal(refetch, { afterMs: RENEWAL_MS, enabled: data === undefined || changes })
@@ -85,18 +86,18 @@ function useLiveJob(id: string) {
   return query
 }
 
-/** Statuses of runs that go on. */
+/** Statuses of runs that have not ended. */
 const LIVE = ['queued', 'running', 'waiting', 'paused']
-/** From a change of a run to the next read of the job. */
+/** Delay from a change of a run to the next read of the job. */
 const RENEWAL_MS = 2000
 
-/** The job with a newer state. A job that has ended stays ended, and counts never fall: an older state arrives late. */
+/** Merges a newer state into the job. A job that has ended stays ended, and counts never fall: an older state may arrive late. */
 function mergeState(job: BulkDetail, state: Partial<BulkDetail> | undefined): BulkDetail {
   if (job.status !== 'running' || state === undefined || reachedOf(state) < reachedOf(job)) return job
   return { ...job, ...state }
 }
 
-/** How many runs the job has to look at: counted when it began, or before it, as the URL says. */
+/** Returns the number of runs that the job must process: counted when it began, or before that, as the URL says. */
 function expected(of: string | undefined, job: BulkDetail): number | undefined {
   const { matched, status } = job
   if (status === 'done') return matched
@@ -132,13 +133,13 @@ function Overview({ job, of }: { job: BulkDetail; of: number | undefined }) {
   )
 }
 
-/** The runs that the job made, by their status now, each count a link to them. */
+/** The runs that the job created, by their current status, each count a link to them. */
 function NewRuns({ job: { id, newRuns = {} } }: { job: BulkDetail }) {
   const counts = Object.entries(newRuns as Record<string, number>).filter(([, count]) => count > 0)
   return (
     <span className={css.newRuns}>
       {counts.map(([status, count]) => (
-        // The filter `running` finds runs that wait, too.
+        // The filter `running` also finds runs that wait.
         <Link key={status} target={{ to: 'runs', query: { bulk: id, status } }}>
           <Status status={status as Item<'listRuns'>['status']} /> {grouped(count)}
         </Link>
@@ -148,14 +149,14 @@ function NewRuns({ job: { id, newRuns = {} } }: { job: BulkDetail }) {
   )
 }
 
-/** The filter, as a link to the runs that match it now. */
+/** The filter, as a link to the runs that now match it. */
 function JobRuns({ filter }: Pick<BulkDetail, 'filter'>) {
   const query = runsQuery(filter)
   const text = <Visible text={filterText(filter)} />
   return query ? <Link target={{ to: 'runs', query }}>{text}</Link> : text
 }
 
-/** The entries of the audit log for this kind of job, from its start on. */
+/** The entries of the audit log for this kind of job, from its start. */
 function AuditLink({ job: { action, createdAt } }: { job: BulkDetail }) {
   return <Link target={{ to: 'audit', query: { action: `bulk.${action}`, since: createdAt } }}>bulk.{action}</Link>
 }

@@ -16,7 +16,7 @@ import { Visible } from '../../ui/visible.tsx'
 import { grouped } from '../runs/bulk/actions.ts'
 import { filterText, JobStatus } from './job-text.tsx'
 
-/** From a change of a run to the next read. */
+/** Delay from a change of a run to the next read. */
 const RENEWAL_MS = 3000
 
 type Bulk = Item<'listBulks'>
@@ -57,7 +57,7 @@ const COLUMNS: readonly Column<Bulk>[] = [
 export function Jobs() {
   const navigate = useNavigate()
   const query = usePages('listBulks', { limit: 100 })
-  // Older pages stay as they are: a renewal reads all pages again.
+  // Older pages stay as they are, because a renewal reads all pages again.
   useRenewal(() => renew('listBulks'), { afterMs: RENEWAL_MS, enabled: (query.data?.pages.length ?? 0) <= 1 })
   return (
     <Page title="Bulk jobs">

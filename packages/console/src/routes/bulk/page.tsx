@@ -1,4 +1,4 @@
-// Bulk jobs: the list of them, and one with its filter, counts, progress and results. A job goes on without this page.
+// Bulk jobs: their list, and one job with its filter, counts, progress and results. A job continues without this page.
 
 import { usePage } from '../../router/router.tsx'
 import { Job } from './job.tsx'

@@ -1,4 +1,4 @@
-// The results of a bulk job, run by run, in pages; of one outcome when the URL says so.
+// The results of a bulk job, run by run, in pages; only one outcome if the URL names it.
 
 import type { Input } from '@perdure/client'
 import { cutText } from '@perdure/protocol/portable'
@@ -56,7 +56,7 @@ export function Results({ job }: { job: BulkDetail }) {
   })
   const { refetch } = query
   const isRunning = job.status === 'running'
-  // Results are by run id, not by time: those of a job under way are read again when it has ended.
+  // Results are sorted by run id, not by time: the results of a running job are read again when it has ended.
   useEffect(() => {
     if (!isRunning) void refetch()
   }, [isRunning, refetch])

@@ -1,4 +1,4 @@
-// The worker of one large bundle: reads the file, and answers with the run, or with the reason why it is no bundle.
+// The worker for one large bundle: reads the file, and answers with the run, or with the reason why it is not a bundle.
 
 import { type PackedBundle, packBundle } from './packed.ts'
 import { readBundle } from './read-bundle.ts'

@@ -1,4 +1,4 @@
-// Opens the file of a bundle: a small one in the page, a large one in a worker, so that the page stays quick.
+// Opens a bundle file: a small one in the page, a large one in a worker, so that the page stays responsive.
 
 import { trustedWorkerUrl } from '../../data/worker-address.ts'
 import { LARGE_CHARS } from '../../ui/json/veil-json.ts'
@@ -10,7 +10,7 @@ import { type BundleView, readBundle } from './read-bundle.ts'
 /** Larger files are refused before they are read. */
 const BYTES_MAX = 64 * 1024 * 1024
 
-/** The run of the file. Rejects with a sentence for the user when the file is no bundle. */
+/** Returns the run in the file. Rejects with a sentence for the user if the file is not a bundle. */
 export async function openBundle(file: File): Promise<BundleView> {
   if (file.size > BYTES_MAX) throw new Error('The file is larger than 64 MiB.')
   if (file.size <= LARGE_CHARS) return readBundle(await file.text())

@@ -1,5 +1,5 @@
-// A bundle on its way from the worker that reads it to the page. Messages keep no text of a number and no class, so the fields that are
-// objects travel as their JSON text: payloads stay text in the page too, the small rest is read there. Pure.
+// A bundle on its way from the worker that reads it to the page. Messages keep neither a number's text nor classes, so fields
+// that are objects travel as their JSON text: payloads also stay text in the page, and the page parses the small rest. Pure.
 
 import { parse, RawJson, sourceOf } from '../../data/json/parse.ts'
 import type { BundleView } from './read-bundle.ts'

@@ -1,4 +1,4 @@
-// A run from a file: a bundle that a colleague sent, shown like a run of the engine. Nothing of it leaves the tab.
+// A run from a file: a bundle that a colleague sent, shown like a run of the engine. None of its data leaves the tab.
 
 import { type DragEvent, useRef, useState } from 'react'
 import { Polite } from '../../ui/overlay/polite.tsx'
@@ -26,7 +26,7 @@ export default function BundlePage() {
       view => ({ found: view, reason: undefined }),
       (error: Error) => ({ found: undefined, reason: error.message }),
     )
-    // Another file was chosen meanwhile.
+    // Another file was chosen in the meantime.
     if (newest.current !== file) return
     setReading(false)
     if (found) setView(found)
@@ -71,7 +71,7 @@ export default function BundlePage() {
   )
 }
 
-/** A bundle cannot be retried, and offers no way to. */
+/** A bundle cannot be retried, and offers no button for it. */
 const nothing = () => {}
 
 function BundleBody({ view }: { view: BundleView }) {

@@ -1,5 +1,5 @@
-// Reads a bundle: one JSON document with a run and everything that belongs to it, as `GET /runs/{id}/bundle` answers it.
-// The file may come from anybody, so its form is checked before it is shown.
+// Reads a bundle: one JSON document with a run and everything that belongs to it, in the form of `GET /runs/{id}/bundle`. Anybody
+// may have written the file, so its form is checked before it is shown.
 
 import type { Run, TimelineFrame } from '@perdure/protocol'
 import { parse } from '../../data/json/parse.ts'
@@ -10,11 +10,11 @@ import type { RunView } from '../run/model/use-run.ts'
 const VERSION = 1
 
 export interface BundleView extends RunView {
-  /** The section that is not whole. */
+  /** The section that is incomplete. */
   truncatedIn?: string
 }
 
-/** The run of a bundle. Throws an Error with a sentence for the user when the text is no bundle. */
+/** Returns the run in a bundle. Throws an Error with a sentence for the user if the text is not a bundle. */
 export function readBundle(text: string): BundleView {
   const bundle = objectOf(parseText(text), 'The file')
   const version = bundle['perdure-bundle']
@@ -63,7 +63,7 @@ const isTime = (value: unknown) => typeof value === 'string' && !Number.isNaN(Da
 const isText = (value: unknown) => typeof value === 'string'
 const isAbsentOrText = (value: unknown) => value === undefined || isText(value)
 
-/** Members of runs and steps that pages read, by their names. The others are shown as JSON, whatever they are. */
+/** Members of runs and steps that pages read, by name. The others are shown as JSON, no matter what they are. */
 const FORMS: readonly [name: RegExp, isValid: (value: unknown) => boolean][] = [
   [/At$/, isTime],
   [/(Id|Name|Kind)$/, isText],
@@ -72,7 +72,7 @@ const FORMS: readonly [name: RegExp, isValid: (value: unknown) => boolean][] = [
   [/^error$/, value => isRecord(value) && isText(value.message) && [value.name, value.stack].every(isAbsentOrText)],
 ]
 
-/** Takes out members whose values have not the form that their names promise. */
+/** Removes members whose values do not have the form that their names promise. */
 function withoutBadMembers<T extends object>(record: T): T {
   for (const [name, value] of Object.entries(record))
     if (FORMS.some(([pattern, isValid]) => pattern.test(name) && !isValid(value))) Reflect.deleteProperty(record, name)
@@ -93,7 +93,7 @@ function isFrame(value: unknown): value is TimelineFrame {
   return isRecord(value) && Number.isInteger(value.seq) && isTime(value.ts) && typeof value.kind === 'string'
 }
 
-/** The log lines as frames: a bundle has them beside the timeline. */
+/** Returns the log lines as frames: a bundle keeps them outside the timeline. */
 function logFrames(bundle: Record<string, unknown>, runId: string): LogFrame[] {
   return listOf(bundle.logs, 'logs').flatMap(line => {
     if (!isRecord(line) || typeof line.message !== 'string' || typeof line.scope !== 'string') return []
@@ -102,7 +102,7 @@ function logFrames(bundle: Record<string, unknown>, runId: string): LogFrame[] {
   })
 }
 
-/** Frames in order of seq, each once. */
+/** Returns the frames in order of seq, each once. */
 function withoutRepeats(frames: readonly TimelineFrame[]): TimelineFrame[] {
   return [...new Map(frames.map(frame => [frame.seq, frame])).values()].sort((a, b) => a.seq - b.seq)
 }

@@ -7,7 +7,7 @@ import type { Sample } from './metrics.ts'
 type Engine = Calls['listEngines']['reply'][number]
 export type Lane = Engine['lanes'][number]
 
-/** A lane that is further behind needs attention. */
+/** A lane that is further behind than this needs attention. */
 export const LAG_MS_MAX = 10_000
 
 export const LANES: Readonly<Record<Lane['lane'], string>> = {
@@ -16,7 +16,7 @@ export const LANES: Readonly<Record<Lane['lane'], string>> = {
   timers: 'timers',
 }
 
-/** A sentence for each lane, over all engines of the store. */
+/** Returns a sentence for each lane, across all engines of the store. */
 export function laneWords(engines: readonly Pick<Engine, 'lanes'>[]): { lane: Lane['lane']; sentence: string }[] {
   const lanes = Object.keys(LANES) as Lane['lane'][]
   return lanes.flatMap(lane => {
@@ -28,7 +28,7 @@ export function laneWords(engines: readonly Pick<Engine, 'lanes'>[]): { lane: La
   })
 }
 
-/** How far the lane is behind, which is the same for all engines of a store; undefined when unknown. */
+/** Returns how far the lane is behind, which is the same for all engines of a store; undefined if unknown. */
 function lagOf(lanes: readonly Lane[]): number | undefined {
   const known = lanes.flatMap(({ lagMs }) => lagMs ?? [])
   return known.length === 0 ? undefined : Math.max(...known)
@@ -39,7 +39,7 @@ function lagWords(lagMs: number | undefined): string {
   return lagMs === 0 ? 'no backlog' : `the oldest due item has waited ${durationText(lagMs)}`
 }
 
-/** Sentences about the metrics of the engine that answers. Those without numbers are left out. */
+/** Returns sentences about the metrics of the engine that answers. Sentences without numbers are left out. */
 export function metricWords(samples: readonly Sample[]): string[] {
   const sumOf = (name: string) => {
     const found = samples.filter(sample => sample.name === name)

@@ -1,4 +1,4 @@
-// The engines that use the store, where there are several. Part of the page of the engine.
+// The engines that use the store, if there are several. Part of the page of the engine.
 
 import type { Calls } from '@perdure/client'
 import { useRead } from '../../data/queries.ts'
@@ -14,7 +14,7 @@ type Engine = Calls['listEngines']['reply'][number]
 
 const ENGINES_STALE_MS = 5000
 
-/** Nothing for an engine that is alone. */
+/** Shows nothing for a single engine. */
 export function EnginesPanel() {
   const { data = [] } = useRead('listEngines', {}, { staleMs: ENGINES_STALE_MS })
   if (data.length < 2) return null
@@ -59,7 +59,7 @@ const COLUMNS: readonly Column<Engine>[] = [
   { id: 'seen', header: 'Last seen', render: ({ seenAt }) => <Moment at={seenAt} /> },
 ]
 
-/** The services that do not answer it. */
+/** Returns the services that do not answer the engine. */
 const missingOf = ({ checks = {} }: Engine) => Object.keys(checks).filter(name => checks[name] !== 'ok')
 
 function stateOf(engine: Engine): string {
@@ -72,7 +72,7 @@ function stateOf(engine: Engine): string {
 const lookOf = (engine: Engine) =>
   missingOf(engine).length > 0 ? 'failed' : engine.draining || engine.held ? 'paused' : 'succeeded'
 
-/** The work of one engine, in the sentences that the page has for the one that answers. */
+/** Describes the work of one engine, in the sentences that the page uses for the answering engine. */
 function lookAt({ id, lanes, writes, streams, sockets, queue, limiter, limiterEntries }: Engine): Look {
   const work = laneWords([{ lanes }]).map(({ sentence }) => sentence)
   const written = writes && [
@@ -100,7 +100,7 @@ function share({ lanes }: Engine, of: Engine['lanes'][number]['lane']): string {
   return found ? `${found.inFlight} of ${found.max}` : ''
 }
 
-/** That of the latest lane of the store. */
+/** Returns the lag of the store's latest lane. */
 function lagOf({ lanes }: Engine): string {
   const known = lanes.flatMap(({ lagMs }) => (lagMs === undefined ? [] : [lagMs]))
   return known.length === 0 ? 'unknown' : `${Math.max(...known)} ms`

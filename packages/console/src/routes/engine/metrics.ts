@@ -1,4 +1,4 @@
-// Reads the text of `GET /metrics`: one sample a line, with its help. Buckets of histograms are left out.
+// Reads the text of `GET /metrics`: one sample per line, with its help. Leaves out histogram buckets.
 
 export interface Sample {
   name: string

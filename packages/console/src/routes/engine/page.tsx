@@ -1,5 +1,5 @@
-// The engine: version, store, readiness, limits and features, what its metrics say of lanes, commits and streams, its settings, and
-// how far retention has come; and where several engines use the store, each of them.
+// The engine: version, store, readiness, limits and features, its metrics about lanes, commits and streams, its settings, and the
+// progress of retention; and if several engines use the store, each of them.
 
 import { useQuery as useCached } from '@tanstack/react-query'
 import { renew, useRead } from '../../data/queries.ts'
@@ -21,7 +21,7 @@ import { type Sample, samplesOf } from './metrics.ts'
 import { Retention, Settings } from './settings.tsx'
 
 const METRICS_STALE_MS = 10_000
-/** From a change of a run to the next read. */
+/** Delay from a change of a run to the next read. */
 const RENEWAL_MS = 10_000
 
 const COLUMNS: readonly Column<Sample>[] = [
@@ -134,7 +134,7 @@ function Work({ samples }: { samples: readonly Sample[] }) {
   )
 }
 
-/** Reads the metrics, for which the client has no method: they are text. */
+/** Reads the metrics. The client has no method for them, because they are text. */
 async function readMetrics(signal: AbortSignal): Promise<string> {
   const token = tokenOf(currentSession().namespace)
   const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }

@@ -1,4 +1,4 @@
-// The settings of all engines of a store, one row for each name, so that engines that differ are seen. Pure.
+// The settings of all engines of a store, one row per name, so that differing engines stand out. Pure.
 
 import type { Calls } from '@perdure/client'
 
@@ -6,11 +6,11 @@ type Engine = Pick<Calls['listEngines']['reply'][number], 'id' | 'settings'>
 
 export interface SettingRow {
   name: string
-  /** Each value, with the engines that have it. One value, unless they differ. */
+  /** Each value, with the engines that have it. One value, unless the engines differ. */
   values: { value: string; engines: string[] }[]
 }
 
-/** In alphabetical order, but those that differ first. */
+/** Returns the rows in alphabetical order, but settings that differ come first. */
 export function settingsRows(engines: readonly Engine[]): SettingRow[] {
   const rows = new Map<string, SettingRow>()
   for (const { id, settings = {} } of engines) {

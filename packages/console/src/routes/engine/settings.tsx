@@ -1,4 +1,4 @@
-// The settings of the engines that are not secret, and how far retention has come. Parts of the page of the engine.
+// The settings of the engines that are not secret, and the progress of retention. Parts of the page of the engine.
 
 import type { Calls } from '@perdure/client'
 import { Facts } from '../../ui/facts.tsx'
@@ -47,7 +47,7 @@ const ROWS = [
   ['deliveries', 'Deliveries'],
 ] as const
 
-/** The marks are those of the store: any engine that knows them will do. */
+/** The progress belongs to the store: any engine that knows it will do. */
 export function Retention({ engines }: { engines: readonly Engine[] }) {
   const marks = engines.find(({ removedUpTo }) => removedUpTo !== undefined)?.removedUpTo
   if (!marks) return null

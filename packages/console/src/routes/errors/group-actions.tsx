@@ -6,7 +6,7 @@ import type { BulkAction } from '../runs/bulk/actions.ts'
 
 const BulkDialog = lazy(() => import('../runs/bulk/bulk-dialog.tsx').then(module => ({ default: module.BulkDialog })))
 
-/** The actions on runs that have failed. */
+/** The actions on failed runs. */
 const LABELS = {
   replay: 'Replay all in group…',
   'retry-failed-step': 'Retry failed step in all…',
@@ -30,7 +30,7 @@ export function GroupActions({ fingerprint, ended }: { fingerprint: string; ende
   )
 }
 
-/** The same actions, for the menu of a row. */
+/** Returns the same actions for the menu of a row. */
 export const groupMenu = (disabledBecause: string | undefined, onChoose: (action: GroupAction) => void) =>
   GROUP_ACTIONS.map(action => ({
     label: LABELS[action],
@@ -45,7 +45,7 @@ interface GroupDialogProps {
   onClose(): void
 }
 
-/** The times of a window as bulk jobs are filtered by the ends of runs. */
+/** The times of a window, by the ends of runs, as bulk jobs filter them. */
 export interface Ended {
   endedSince?: string
   endedUntil?: string

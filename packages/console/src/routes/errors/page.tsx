@@ -1,4 +1,4 @@
-// Errors: failed runs by what failed, the largest group first; one group with its newest runs.
+// Errors: failed runs grouped by their failure, the largest group first; and one group with its newest runs.
 
 import type { Calls, Page as PageOf } from '@perdure/client'
 import { cutText } from '@perdure/protocol/portable'
@@ -33,15 +33,18 @@ import { isState, STATES, StateActions, StateText, useStateMenu } from './states
 type Group = Calls['listErrors']['reply'][number]
 
 const MESSAGE_MAX = 300
-/** Parts of the time in the trend of a group. */
+/** Number of spans in the trend of a group. */
 const TREND_SPANS = 24
-/** Groups that are read: the engine answers no more. */
+/** Number of groups that are read: the engine's maximum. */
 const GROUPS_READ = 200
-/** Runners of a group, those with most of its failures. */
+/** Number of runners shown for a group, the ones with most of its failures. */
 const RUNNERS = 10
-/** From a change of a run to the next read of the groups. */
+/** Delay from a change of a run to the next read of the groups. */
 const RENEWAL_MS = 10_000
-/** The window of a page whose URL has none: a link from the list names the list's. A link to a group from elsewhere may be older than a day. */
+/**
+ * The default window of a page, if its URL has none: a link from the list names the list's window. A group that is linked from
+ * elsewhere may be older than a day.
+ */
 const WINDOW_OF_LIST = '24h'
 const WINDOW_OF_GROUP = '30d'
 
@@ -86,7 +89,7 @@ const STATE_COLUMN: Column<Group> = {
   render: group => <StateText of={group} />,
 }
 
-/** The column of states is there where a group has one. */
+/** Returns the columns. The column of states is only there if a group has a state. */
 const columnsOf = (rows: readonly Group[]) =>
   rows.some(({ stateSetAt }) => stateSetAt !== undefined)
     ? [...COLUMNS.slice(0, 2), STATE_COLUMN, ...COLUMNS.slice(2)]
@@ -145,7 +148,7 @@ export default function ErrorsPage() {
   )
 }
 
-/** The groups of the window; the page of one group has no filters but this. */
+/** Returns the groups of the window; the page of one group has no other filter. */
 function useGroups(isOfOne: boolean) {
   const [get, set] = useQuery('errors')
   const [app, workflow, since] = [
@@ -186,7 +189,7 @@ function useGroups(isOfOne: boolean) {
   return { groups, bar, filters, window: { since, until }, ended: endedIn(from, end) }
 }
 
-/** The window by the ends of runs, as the groups count them. */
+/** Returns the window by the ends of runs, as the groups count them. */
 const endedIn = (since: string | undefined, until: string | undefined): Ended => ({
   ...(since === undefined ? {} : { endedSince: since }),
   ...(until === undefined ? {} : { endedUntil: until }),
@@ -241,9 +244,9 @@ interface GroupPageProps {
   fingerprint: string
   /** The groups of the window. */
   groups: readonly Group[] | undefined
-  /** The filters, which choose the window. */
+  /** The filters that choose the window. */
   bar: ReactNode
-  /** The window, as the URL has it and as its times. */
+  /** The window, in the form of the URL and as times. */
   window: { since: string; until: string | undefined }
   ended: Ended
 }
@@ -255,7 +258,7 @@ function GroupPage({ fingerprint, groups, bar, window, ended }: GroupPageProps) 
   const columns = useMemo(
     () =>
       runColumns(DEFAULT_COLUMNS, { key: 'started', dir: 'desc', onSort: () => {} }, 0)
-        // The workflow is a part of the fingerprint.
+        // The workflow is part of the fingerprint.
         .filter(({ id }) => id !== 'workflow')
         .map(({ sort: _, ...column }) => column),
     [],
@@ -351,7 +354,7 @@ const whyNoGroup = ({ length }: readonly Group[]) =>
     ? 'No failures of this group in this window.'
     : `Not among the ${GROUPS_READ} groups with the most runs in this window.`
 
-/** The runners of a group with the failures on each. */
+/** The runners of a group, with the failures on each. */
 function Runners({ of: { count, runners = [], lastRunner } }: { of: Group }) {
   const others = count - runners.reduce((sum, runner) => sum + runner.count, 0)
   return (

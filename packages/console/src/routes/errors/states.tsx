@@ -13,7 +13,7 @@ import css from './errors.module.css'
 type Group = Calls['listErrors']['reply'][number]
 type State = Calls['setErrorState']['reply']['state']
 
-/** The states that the list is filtered by. */
+/** The states that the list can be filtered by. */
 export const STATES = ['open', 'resolved', 'ignored'] as const
 
 export const isState = (text: string | undefined): text is State => STATES.some(state => state === text)
@@ -21,7 +21,7 @@ export const isState = (text: string | undefined): text is State => STATES.some(
 const VERBS = { resolved: 'Resolve', ignored: 'Ignore', open: 'Reopen' } as const satisfies Record<State, string>
 const DONE = { resolved: 'Resolved', ignored: 'Ignored', open: 'Reopened' } as const satisfies Record<State, string>
 
-/** The states that a group may be given. */
+/** Returns the states that a group can change to. */
 const nextOf = ({ state }: Group): State[] =>
   state === 'open' || state === 'regressed' ? ['resolved', 'ignored'] : ['open']
 
@@ -49,7 +49,7 @@ export function StateActions({ of: group }: { of: Group }) {
   ))
 }
 
-/** The same actions, for the menu of a row. */
+/** Returns the same actions for the menu of a row. */
 export function useStateMenu() {
   const set = useSetState()
   const disabledBecause = whyNoWrite(useSession())
@@ -57,7 +57,7 @@ export function useStateMenu() {
     nextOf(group).map(state => ({ label: VERBS[state], disabledBecause, onSelect: () => set(group, state) }))
 }
 
-/** `resolved by ada 5 min ago`; nothing for an open group that nobody resolved. */
+/** `resolved by ada 5 min ago`; nothing for an open group that nobody has resolved. */
 export function StateText({ of: { state, stateSetAt, stateSetBy } }: { of: Group }) {
   if (stateSetAt === undefined) return null
   const by = stateSetBy === undefined ? '' : ` by ${shortName(stateSetBy)}`

@@ -1,4 +1,4 @@
-// One event: its payload, what it did and why, what it started, and the ways to send it again.
+// One event: its payload, its effects and the reasons for them, the runs that it started, and the ways to send it again.
 
 import { lazy, Suspense, useState } from 'react'
 import { sourceOf } from '../../data/json/parse.ts'
@@ -19,7 +19,7 @@ import { endedRunId, whyNoCopy } from '../events/of-engine.ts'
 import { TreePanel } from './tree.tsx'
 import { WhyPanel } from './why.tsx'
 
-/** From a change of a run to the next read of what the event started. */
+/** Delay from a change of a run to the next read of the runs that the event started. */
 const RENEWAL_MS = 3000
 
 const Redrive = lazy(() => import('../events/redrive.tsx'))

@@ -1,4 +1,4 @@
-// The tree of an event: the runs that it started, their children, forks and emitted events, indented by level.
+// The tree of an event: the runs that it started, and their children, forks and emitted events, indented by level.
 
 import type { TreeNode } from '@perdure/protocol'
 import { useRead } from '../../data/queries.ts'

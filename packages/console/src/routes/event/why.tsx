@@ -1,4 +1,4 @@
-// Why an event did what it did at each workflow, then or now, and which runs it woke. The engine writes the sentences.
+// Why an event had its effect at each workflow, then or now, and which runs it woke. The engine writes the sentences.
 
 import type { EventExplanation, EventVerdict } from '@perdure/protocol'
 import { matchText } from '@perdure/protocol/portable'

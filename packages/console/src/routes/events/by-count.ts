@@ -1,10 +1,10 @@
-// Orders the names of events by how many there are. Pure.
+// Orders event names by their counts. Pure.
 
 import type { Item } from '../../data/queries.ts'
 
 type Name = Item<'listEventNames'>
 
-/** Names with events, those with the most first. A count such as `1000+` is more than its number. */
+/** Returns names that have events, the most frequent first. A count such as `1000+` is larger than its number. */
 export function byCount(names: readonly Pick<Name, 'name' | 'count'>[]): Pick<Name, 'name' | 'count'>[] {
   const numberOf = ({ count = 0 }: Pick<Name, 'count'>) =>
     typeof count === 'number' ? count : Number.parseInt(count, 10) + 1

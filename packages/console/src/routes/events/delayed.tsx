@@ -1,5 +1,5 @@
-// Events that were sent for later and have not arrived: what each is, when it arrives, and the way to cancel it. Shown above the log
-// while there are any.
+// Events that were sent for later and have not arrived: what each is, when it arrives, and a way to cancel it. Shown above the
+// log if there are any.
 
 import { useState } from 'react'
 import { sourceOf } from '../../data/json/parse.ts'
@@ -24,10 +24,10 @@ import { shortName } from '../../ui/visible-text.ts'
 
 type Delayed = Item<'listScheduledEvents'>
 
-/** From an event to the next read. */
+/** Delay from an event to the next read. */
 const RENEWAL_MS = 5000
 
-/** `name`: only events of that name, as the log below. */
+/** `name`: shows only events of that name, like the log below. */
 export default function DelayedEvents({ name }: { name: string | undefined }) {
   const query = usePages('listScheduledEvents', { limit: 50, ...(name !== undefined && { name }) })
   useRenewal(() => renew('listScheduledEvents'), { afterMs: RENEWAL_MS, withEvents: true })

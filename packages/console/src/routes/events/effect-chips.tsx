@@ -1,4 +1,4 @@
-// The effect of an event, as chips: the workflows that it started, or the policy that held it, and the waits that it woke.
+// The effect of an event, as chips: the workflows that it started, or the policy that held it back, and the waits that it woke.
 
 import type { EventRecord } from '@perdure/protocol'
 import { Link } from '../../router/router.tsx'
@@ -22,7 +22,7 @@ export function EffectChips({ event: { triggered, woke } }: { event: Pick<EventR
 
 function Chip({ entry }: { entry: EventRecord['triggered'][number] }) {
   const { workflow, liveRunId, delivered } = entry
-  // An event that was delivered leads to the run that it is for.
+  // A delivered event links to the run that it was delivered to.
   const runId = entry.runId ?? (delivered ? liveRunId : undefined)
   const flag = FLAGS.find(flag => entry[flag])
   const text = (

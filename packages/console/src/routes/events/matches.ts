@@ -1,11 +1,11 @@
-// Compares the frame of an event with the filters of the event log. Pure.
+// Compares an event frame with the filters of the event log. Pure.
 
 import type { Input } from '@perdure/client'
 import type { LiveFrame } from '../../live/use-live.ts'
 
 export type EventsInput = Input<'listEvents'>
 
-/** Whether an event that has just arrived belongs to the list. Frames of a flood have no name: the list counts them all. */
+/** Whether an event that has just arrived belongs to the list. Frames of a flood have no name: the list counts all of them. */
 export function matches({ name, app, source, receivedAt }: LiveFrame, input: EventsInput): boolean {
   const of = (value: unknown, wanted: string | undefined) =>
     wanted === undefined || value === undefined || value === wanted

@@ -1,4 +1,4 @@
-// The names of the newest events with their counts, above the log: a name is a filter.
+// The names of the newest events with their counts, above the log: each name works as a filter.
 
 import { itemsOf, usePages } from '../../data/queries.ts'
 import { useQuery } from '../../router/router.tsx'
@@ -15,7 +15,7 @@ const DEFAULT_WINDOW = '24h'
 export function NameFacets() {
   const [get, set] = useQuery('events')
   const [name, since = DEFAULT_WINDOW] = [get('name'), get('since')]
-  // The list has filters that the counts do not have.
+  // The list has filters that the counts do not support.
   const isNarrowed = (['app', 'source', 'until'] as const).some(filter => get(filter) !== undefined)
   const from = useTime(since)
   const names = usePages(

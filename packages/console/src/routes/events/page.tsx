@@ -1,4 +1,4 @@
-// The event log, newest first and live: what arrived, and what it did.
+// The event log, newest first and live: the events and their effects.
 
 import { cutText } from '@perdure/protocol/portable'
 import { lazy, Suspense, useMemo, useState } from 'react'
@@ -174,7 +174,7 @@ function Filters({ get, set }: { get: Query[0]; set: Query[1] }) {
   )
 }
 
-/** The read of the log. What the engine does not know it refuses. */
+/** Returns the input for reading the log. The engine refuses values that it does not know. */
 function useInput(get: Query[0]): EventsInput {
   const [since, until] = [useTime(get('since')), useTime(get('until'))]
   return useMemo(() => {

@@ -1,4 +1,4 @@
-// Starts a workflow with events of the log: the workflow is chosen, each event starts one run of it.
+// Starts a workflow with events of the log: the user chooses the workflow, and each event starts one run of it.
 
 import { useId, useState } from 'react'
 import { type Item, useRead } from '../../data/queries.ts'
@@ -51,7 +51,7 @@ export default function Redrive({ events, onClose }: RedriveProps) {
   )
 }
 
-/** The ids order events of one millisecond: they sort as they were made. */
+/** The ids order events of the same millisecond: they sort in the order of their creation. */
 const byArrival = (a: { receivedAt: string; id: string }, b: { receivedAt: string; id: string }) => {
   const [left, right] = a.receivedAt === b.receivedAt ? [a.id, b.id] : [a.receivedAt, b.receivedAt]
   return left < right ? -1 : 1
@@ -59,7 +59,7 @@ const byArrival = (a: { receivedAt: string; id: string }, b: { receivedAt: strin
 
 const keyOf = ({ app, name }: { app: string; name: string }) => `${app}\n${name}`
 
-/** One call after the other: the runs begin in the order of their events. */
+/** Makes one call after the other, so that the runs begin in the order of their events. */
 async function redrive(inputs: Parameters<typeof writeEach<'redriveEvent'>>[1]): Promise<void> {
   const renews = ['listEvents', 'getEvent', 'explainEvent', 'getEventTree', 'listRuns'] as const
   const { done, refused, message } = await writeEach('redriveEvent', inputs, { renews, atOnce: 1 })

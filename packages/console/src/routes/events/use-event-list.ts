@@ -1,4 +1,4 @@
-// The event log, kept live: events that arrive are counted, and come in at its top (ui/live-list).
+// The event log, kept live: new events are counted, and added at its top (ui/live-list).
 
 import { type LiveRules, useLiveList } from '../../ui/live-list/use-live-list.ts'
 import { type EventsInput, matches } from './matches.ts'

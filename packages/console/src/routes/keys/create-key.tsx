@@ -21,11 +21,11 @@ const KINDS = [
 ] as const
 
 const DAY_MS = 86_400_000
-/** By choice: the days that the key lasts. */
+/** By choice: the number of days that the key is valid. */
 const LIVES = { never: undefined, '7 days': 7, '30 days': 30, '90 days': 90, 'on a date': undefined } as const
 type Life = keyof typeof LIVES
 
-/** The last second of a day such as `2026-11-28`, in the zone of the console; undefined for other texts. */
+/** Returns the last second of a day such as `2026-11-28`, in the console's zone; undefined for other texts. */
 function endOfDay(day: string): string | undefined {
   const ms = momentIn(`${day}T23:59:59`)
   return Number.isNaN(ms) ? undefined : new Date(ms).toISOString()

@@ -136,7 +136,7 @@ function Created({ of: { source, createdAt } }: { of: Key }) {
   )
 }
 
-/** When the key ends by itself: `in 29 d`, or that it has ended. */
+/** When the key expires: `in 29 d`, or that it has expired. */
 function Expires({ of: { expiresAt } }: { of: Key }) {
   const now = useNow()
   if (expiresAt === undefined) return <span className={css.mute}>never</span>

@@ -1,4 +1,5 @@
-// The open buffers of debounce and batch on the page of limits: events that wait to become one run, and starting it at once.
+// The open buffers of debounce and batch on the page of limits: events that wait to become one run, and a way to start it at
+// once.
 
 import { useState } from 'react'
 import { type Item, usePages } from '../../data/queries.ts'
@@ -32,7 +33,7 @@ const eventsOf = ({ count, maxSize }: Buffer) => (maxSize === undefined ? String
 interface BuffersProps {
   app: string | undefined
   workflow: string | undefined
-  /** The key of the page's filter. */
+  /** The key in the page's filter. */
   keyText: string | undefined
   filters: readonly ActiveFilter[]
 }

@@ -1,4 +1,4 @@
-// The limits that runs wait for, among what the engine lists.
+// The limits that runs wait for, from the engine's list.
 
 import type { Calls } from '@perdure/client'
 
@@ -9,5 +9,5 @@ export type Limit = Exclude<Listed, { kind: 'singleton' | 'step' }>
 
 export const isLimit = (listed: Listed): listed is Limit => listed.kind !== 'singleton' && listed.kind !== 'step'
 
-/** How many runs wait; a text such as `10000+` where not all could be counted. */
+/** Returns how many runs wait; a text such as `10000+` if not all could be counted. */
 export const waitingOf = (limit: Limit) => (limit.kind === 'throttle' ? limit.inLine : limit.waiting)

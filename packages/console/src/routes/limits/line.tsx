@@ -1,4 +1,4 @@
-// The runs that wait for one limit, the longest wait first. The list of runs has no filter by key, so this one picks them from it.
+// The runs that wait for one limit, the longest wait first. The list of runs has no filter by key, so this file filters it.
 
 import { itemsOf, usePages } from '../../data/queries.ts'
 import { Link } from '../../router/router.tsx'
@@ -11,17 +11,17 @@ import { shortName } from '../../ui/visible-text.ts'
 import { type Limit, waitingOf } from './limit.ts'
 import css from './limits.module.css'
 
-/** Waiting runs of a page, whatever their key. */
+/** Number of waiting runs per page, whatever their key. */
 const READ_AT_ONCE = 200
 
 interface OthersProps {
-  /** Runs that wait for the limit, by the engine. */
+  /** Number of runs that wait for the limit, as the engine counts them. */
   waiting: number | string
   listed: number
   isWhole: boolean
 }
 
-/** Limits of several scopes may have one key, and a run says only its key. */
+/** Limits of several scopes may have the same key, and a run only names its key. */
 function Others({ waiting, listed, isWhole }: OthersProps) {
   if (!isWhole || typeof waiting === 'string' || waiting >= listed) return null
   return (

@@ -38,7 +38,7 @@ const COLUMNS: readonly Column<Limit>[] = [
 ]
 
 const RENEWAL_MS = 2000
-/** Limits that are read: the engine answers no more. */
+/** Number of limits that are read: the engine's maximum. */
 const LIMITS_READ = 200
 
 /** Explains `hold: "run"`. */
@@ -148,7 +148,7 @@ function Of({ limit: { kind, scope, app, workflow } }: { limit: Limit }) {
   )
 }
 
-/** How many runs wait, and on request which: those of this key alone. */
+/** How many runs wait, and on request which ones: only those of this key. */
 function InLine({ limit }: { limit: Limit }) {
   const [isOpen, setOpen] = useState(false)
   const count = waitingOf(limit)
@@ -163,7 +163,7 @@ function InLine({ limit }: { limit: Limit }) {
   )
 }
 
-/** Runs that end free their places; a throttle lets runs start at the rate that is in use. */
+/** Shows how many slots are released per minute. A throttle has no such number: it lets runs start at its own rate. */
 function rateOf(limit: Limit) {
   if (limit.kind === 'throttle' || limit.releasedPerMin === 0) return null
   return <span title="Runs that released a slot, per minute">{limit.releasedPerMin}/min</span>
@@ -206,7 +206,7 @@ function Holders({ limit }: { limit: Limit }) {
   )
 }
 
-/** The engine names the oldest holders only. */
+/** The engine only names the oldest holders. */
 function OtherHolders({ of: { app, workflow, held, holders } }: { of: Extract<Limit, { kind: 'concurrency' }> }) {
   if (held <= holders.length) return null
   return (

@@ -1,4 +1,4 @@
-// The live singletons on the page of limits: which run has which key, so that further events are skipped or cancel it.
+// The live singletons on the page of limits: which run has which key, so that further events are skipped or cancel the run.
 
 import type { Calls } from '@perdure/client'
 import { useRead } from '../../data/queries.ts'
@@ -17,7 +17,7 @@ import css from './limits.module.css'
 
 type Singleton = Extract<Calls['listLimits']['reply'][number], { kind: 'singleton' }>
 
-/** The most that one answer has. */
+/** Maximum number per answer. */
 const SHOWN_MAX = 200
 
 const COLUMNS: readonly Column<Singleton>[] = [
@@ -38,7 +38,7 @@ const COLUMNS: readonly Column<Singleton>[] = [
 interface SingletonsProps {
   app: string | undefined
   workflow: string | undefined
-  /** The key of the page's filter. */
+  /** The key in the page's filter. */
   keyText: string | undefined
   filters: readonly ActiveFilter[]
 }

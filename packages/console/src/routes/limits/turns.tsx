@@ -1,4 +1,4 @@
-// The limits that steps share, on the page of limits: turns that count, and steps that wait for theirs.
+// The limits that steps share, on the page of limits: turns that are counted, and steps that wait for theirs.
 
 import type { Calls } from '@perdure/client'
 import { useRead } from '../../data/queries.ts'
@@ -18,7 +18,7 @@ import css from './limits.module.css'
 
 type Turns = Extract<Calls['listLimits']['reply'][number], { kind: 'step' }>
 
-/** The most that one answer has. */
+/** Maximum number per answer. */
 const SHOWN_MAX = 200
 
 const COLUMNS: readonly Column<Turns>[] = [
@@ -32,7 +32,7 @@ const COLUMNS: readonly Column<Turns>[] = [
 
 interface StepLimitsProps {
   app: string | undefined
-  /** The key of the page's filter. */
+  /** The key in the page's filter. */
   keyText: string | undefined
   filters: readonly ActiveFilter[]
 }

@@ -1,21 +1,23 @@
-// Which workflows need a look first: those that fail, then those that became slower than in the window before. Pure.
+// Which workflows to look at first: those that fail, then those that have become slower than in the previous window. Pure.
 
 import type { Calls } from '@perdure/client'
 
 type Stats = Calls['getWorkflowStats']['reply'][number]
 
-/** A workflow with its 95th percentile in the window before. */
+/** A workflow with its 95th percentile in the previous window. */
 export interface Compared<Row> {
   row: Row
   beforeMs?: number | undefined
-  /** How many times as long runs take as before; 1 within what percentiles may be wrong by, and where one is missing. */
+  /** The factor by which runs take longer than before; 1 within the error of percentiles, and if one is missing. */
   change: number
 }
 
 /** Each percentile may be wrong by 9 %: two that differ by less than this may be the same. */
 const NOISE = 1.2
 
-/** The workflows with the most failures first, then those that became slower by the largest factor, then the slowest. */
+/**
+ * Returns the workflows with the most failures first, then those that have slowed down by the largest factor, then the slowest.
+ */
 export function byTrouble<Row extends Pick<Stats, 'app' | 'workflow' | 'failed' | 'p95Ms'>>(
   rows: readonly Row[],
   before: readonly Pick<Stats, 'app' | 'workflow' | 'p95Ms'>[],
@@ -32,12 +34,12 @@ export function byTrouble<Row extends Pick<Stats, 'app' | 'workflow' | 'failed' 
 
 function changeOf(nowMs: number | undefined, beforeMs: number | undefined): number {
   if (nowMs === undefined || beforeMs === undefined) return 1
-  // A percentile of zero is that of runs under half a millisecond.
+  // A percentile of zero means that runs take less than half a millisecond.
   const change = Math.max(nowMs, 1) / Math.max(beforeMs, 1)
   return change < NOISE && change > 1 / NOISE ? 1 : change
 }
 
-/** `+40 %`, `×3.2` from twice on, `−30 %`; nothing for no change. */
+/** Returns `+40 %`, `×3.2` from a factor of 2, `−30 %`; nothing if there is no change. */
 export function changeText(change: number): string {
   if (change === 1) return ''
   if (change >= 2) return `×${change < 10 ? change.toFixed(1) : Math.round(change)}`
@@ -45,11 +47,11 @@ export function changeText(change: number): string {
   return change > 1 ? `+${percent} %` : `−${percent} %`
 }
 
-/** The window before one that begins at a time: as long, and up to it. */
+/** Returns the window that ends where a window begins, with the same length. */
 export function windowBefore(from: string | undefined, nowMs: number): { since: string; until: string } | undefined {
   if (from === undefined) return undefined
   const fromMs = Date.parse(from)
-  // Cut to its minute, as the window itself is, so that the read can be cached.
+  // Cut to its minute, like the window itself, so that the read can be cached.
   const since = Math.floor((2 * fromMs - nowMs) / 60_000) * 60_000
   return { since: new Date(since).toISOString(), until: from }
 }

@@ -15,10 +15,10 @@ import { type Limit, waitingOf } from '../limits/limit.ts'
 import { disagreements } from '../runners/disagreements.ts'
 import css from './overview.module.css'
 
-/** Sentences of one kind. */
+/** Maximum number of sentences of one kind. */
 const LOOKS_MAX = 3
 
-/** The window as the URL has it, and the time of its beginning. */
+/** The window in the form of the URL, and the time at which it begins. */
 export interface LookWindow {
   window: Pick<Query<'overview'>, 'since' | 'until'>
   from: string | undefined
@@ -29,7 +29,7 @@ export interface Look {
   sentence: ReactNode
 }
 
-/** The first sentences of one kind, and one that counts the others. */
+/** Returns the first sentences of one kind, and one that counts the others. */
 export function shortened(looks: readonly Look[], others: (count: number) => ReactNode): Look[] {
   const count = looks.length - LOOKS_MAX
   if (count <= 0) return [...looks]
@@ -81,7 +81,7 @@ export function errorLooks(
   ]
 }
 
-/** Runs that a person has to resume: they have spent their tries, or more than a budget allows. */
+/** Runs that a person must resume: they have used all their tries, or exceeded a budget. */
 export function pausedLooks(facets: Calls['getRunFacets']['reply'] | undefined): Look[] {
   return (['failure', 'budget'] as const).flatMap(waiting => {
     const paused = facets?.waits.filter(({ status, waitingFor }) => status === 'paused' && waitingFor === waiting) ?? []
@@ -101,7 +101,7 @@ export function pausedLooks(facets: Calls['getRunFacets']['reply'] | undefined):
   })
 }
 
-/** Paused workflows with runs that wait for their resume. Limits and missing runners have sentences of their own. */
+/** Paused workflows whose runs wait until they are resumed. Limits and missing runners have their own sentences. */
 export function heldLooks(stats: readonly Calls['getWorkflowStats']['reply'][number][]): Look[] {
   const looks = stats
     .map(({ app, workflow, heldBy }) => ({ app, workflow, held: heldBy['workflow-paused'] ?? 0 }))
@@ -128,7 +128,7 @@ export function heldLooks(stats: readonly Calls['getWorkflowStats']['reply'][num
   ))
 }
 
-/** Workflows of which live runners have different definitions. */
+/** Workflows whose live runners have different definitions. */
 export function disagreementLooks(runners: readonly Calls['listRunners']['reply'][number][]): Look[] {
   const looks = disagreements(runners).map(({ app, workflow, runnerIds }) => ({
     key: `definition ${app}/${workflow}`,
@@ -149,7 +149,7 @@ export function disagreementLooks(runners: readonly Calls['listRunners']['reply'
   ))
 }
 
-/** By host, the one with most deliveries first. */
+/** By host, the one with the most deliveries first. */
 export function deliveryLooks(
   exhausted: readonly Item<'listWebhookDeliveries'>[],
   { window, isMore }: Pick<LookWindow, 'window'> & Read,
@@ -183,7 +183,7 @@ export function deliveryLooks(
 
 const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).host : url)
 
-/** The limits for which runs wait, the longest wait first. */
+/** The limits that runs wait for, the longest wait first. */
 export function limitLooks(limits: readonly Limit[], isMore: boolean): Look[] {
   const waited = limits
     .filter(limit => waitingOf(limit) !== 0)
@@ -222,7 +222,7 @@ export function limitLooks(limits: readonly Limit[], isMore: boolean): Look[] {
   ))
 }
 
-/** Whether an engine was started held, and is not released. */
+/** Whether an engine was started held and has not been released. */
 export function heldEngineLooks(engines: readonly Calls['listEngines']['reply'][number][]): Look[] {
   if (!engines.some(({ held }) => held)) return []
   const sentence = (
@@ -236,7 +236,7 @@ export function heldEngineLooks(engines: readonly Calls['listEngines']['reply'][
 
 /** Lanes in which due work waits too long. */
 export function laneLooks(engines: readonly Calls['listEngines']['reply'][number][]): Look[] {
-  // The lag is that of the store, the same for all engines.
+  // The lag belongs to the store, so it is the same for all engines.
   const lanes = engines.flatMap(engine => engine.lanes)
   return (Object.keys(LANES) as Lane['lane'][]).flatMap(lane => {
     const lagMs = Math.max(0, ...lanes.flatMap(each => (each.lane === lane ? (each.lagMs ?? []) : [])))

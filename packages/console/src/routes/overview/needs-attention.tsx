@@ -1,4 +1,4 @@
-// Everything that is not as it should be, each a sentence with a link. "Nothing" is said only when everything was read.
+// Everything that needs attention, each a sentence with a link. Says that nothing does only if everything was read.
 
 import type { UseQueryResult } from '@tanstack/react-query'
 import { useRef } from 'react'
@@ -25,17 +25,17 @@ import css from './overview.module.css'
 import { runnerLooks } from './runner-looks.tsx'
 import { scheduleLooks } from './schedule-looks.tsx'
 
-/** The schedules that are late, then those that fire soonest. */
+/** First the schedules that are late, then those that fire soonest. */
 export const SOONEST = { sort: 'next', limit: 50 } as const
 const MISSED_READ = 100
-/** Error groups, workflows and limits that are read: the engine answers no more. */
+/** Number of error groups, workflows and limits that are read: the engine's maximum. */
 const READ_MAX = 200
 
 export function NeedsAttention(props: LookWindow) {
   return props.window.until === undefined ? <LooksOfNow {...props} /> : <LooksOfThen {...props} />
 }
 
-/** Whether there may be more than was read. */
+/** Whether there may be more rows than were read. */
 const isCut = (rows: readonly unknown[] | undefined) => rows?.length === READ_MAX
 
 /** Reads what happened in the window. */
@@ -46,7 +46,7 @@ function usePast({ window: { until }, from }: LookWindow) {
   return { errors, deliveries, 'missed schedules': missed }
 }
 
-/** The sentences of a window of the past. The state of limits, runners and schedules is known for now alone. */
+/** The sentences of a past window. The state of limits, runners and schedules is only known for the present. */
 function LooksOfThen(props: LookWindow) {
   const past = usePast(props)
   const looks = [
@@ -83,7 +83,7 @@ function LooksOfNow(props: LookWindow) {
     stats: stats.data ?? [],
     engines: engines.data ?? [],
   }
-  // A runner is missed only by what is known of all of these.
+  // Only all of these together show that a runner is missing.
   const isKnown = [workflows, runners, stats, engines].every(({ data }) => data !== undefined)
   const looks = [
     ...heldEngineLooks(engines.data ?? []),
@@ -110,7 +110,7 @@ function LooksOfNow(props: LookWindow) {
 interface LooksProps {
   parts: Readonly<Record<string, Part>>
   looks: readonly Look[]
-  /** The sentence when all was read and nothing needs attention. */
+  /** The sentence if everything was read and nothing needs attention. */
   none: string
 }
 
@@ -125,7 +125,7 @@ function Looks({ parts, looks, none }: LooksProps) {
 
 type Part = Pick<UseQueryResult<unknown>, 'error' | 'data' | 'isFetching' | 'refetch'>
 
-/** The parts that could not be read: what needs attention there is not known. */
+/** The parts that could not be read: whether they need attention is unknown. */
 function Faults({ parts }: { parts: Readonly<Record<string, Part>> }) {
   const failed = Object.entries(parts).filter(([, { error }]) => error !== null)
   const [first] = failed
@@ -150,7 +150,7 @@ function None({ parts, text }: { parts: readonly Part[]; text: string }) {
   return <p className={css.mute}>{text}</p>
 }
 
-/** The keys j and k go from one sentence to the next, and Enter follows its link. */
+/** The sentences. The keys j and k move between them, and Enter follows the link. */
 function Sentences({ looks }: { looks: readonly Look[] }) {
   const list = useRef<HTMLUListElement>(null)
   const move = (by: number) => {

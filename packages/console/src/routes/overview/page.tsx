@@ -1,5 +1,5 @@
-// The overview: runs over time, the sentences about what needs attention, the workflows that fail or slow down, what is in flight,
-// and the next schedules. An empty list of sentences is the goal.
+// The overview: runs over time, the sentences about problems, the workflows that fail or slow down, runs in flight, and the next
+// schedules. An empty list of sentences is the goal.
 
 import type { Calls } from '@perdure/client'
 import { useMemo, useState } from 'react'
@@ -30,7 +30,7 @@ import { Workflows } from './workflows.tsx'
 
 const DEFAULT_WINDOW = '24h'
 const SHOWN = 5
-/** From a change of a run to the next read. */
+/** Delay from a change of a run to the next read. */
 const RENEWAL_MS = 10_000
 
 export default function OverviewPage() {
@@ -68,10 +68,10 @@ export default function OverviewPage() {
   )
 }
 
-/** A text of the URL that is a time. */
+/** Returns a text of the URL if it is a time. */
 const momentOf = (text: string | undefined) => (text !== undefined && isMoment(Date.parse(text)) ? text : undefined)
 
-/** The beginning of the window, which goes on with the time: what was read since it began is read again with it. */
+/** Returns the beginning of the window, which moves with the time: everything read since the beginning is read again with it. */
 function useWindow(since: string): string | undefined {
   const [nowMs, setNowMs] = useState(engineNow)
   useRenewal(
@@ -124,7 +124,7 @@ function Series({ from, until, onWindow }: SeriesProps) {
   )
 }
 
-/** `isPinned`: a window of the past, in which no command can make a run. */
+/** `isPinned`: a past window, in which no command can create a run. */
 function NoRuns({ isPinned }: { isPinned: boolean }) {
   return (
     <Empty title="No runs in this window">
@@ -138,7 +138,7 @@ function NoRuns({ isPinned }: { isPinned: boolean }) {
   )
 }
 
-/** `isPinned`: the page shows a time of the past, for which nobody knows what was in flight. */
+/** `isPinned`: the page shows the past, and nobody knows what was in flight then. */
 function InFlight({ isPinned }: { isPinned: boolean }) {
   const facets = useRead('getRunFacets', {})
   return (
@@ -148,7 +148,7 @@ function InFlight({ isPinned }: { isPinned: boolean }) {
           <ul className={css.list}>
             <InState status="queued" runs={status.queued} />
             <Kinds of={waits} status="queued" />
-            {/* The filter `running` finds runs that wait, too. */}
+            {/* The filter `running` also finds runs that wait. */}
             <InState status="running" word="active" runs={Number(status.running ?? 0) + Number(status.waiting ?? 0)} />
             <li className={css.inner}>
               <Link target={{ to: 'runs', query: { status: 'waiting' } }}>
@@ -165,7 +165,7 @@ function InFlight({ isPinned }: { isPinned: boolean }) {
   )
 }
 
-/** A link to the runs of a status, with their number. */
+/** A link to the runs of a status, with their count. */
 function InState({ status, word, runs = 0 }: { status: string; word?: string; runs?: unknown }) {
   return (
     <li>
@@ -178,7 +178,7 @@ function InState({ status, word, runs = 0 }: { status: string; word?: string; ru
 
 type Wait = Calls['getRunFacets']['reply']['waits'][number]
 
-/** The waits of the runs of a status by kind: together they are no more than these runs. */
+/** The waits of the runs of a status, by kind: in total not more than these runs. */
 function Kinds({ of, status, isInmost }: { of: readonly Wait[]; status: string; isInmost?: boolean }) {
   return of
     .filter(each => each.status === status)

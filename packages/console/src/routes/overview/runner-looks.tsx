@@ -1,4 +1,4 @@
-// The sentences about runners: apps and workflows that none serves, and silent ones beside others that are live.
+// The sentences about runners: apps and workflows that no runner serves, and silent runners while others are live.
 
 import type { Calls } from '@perdure/client'
 import { Link } from '../../router/router.tsx'
@@ -8,7 +8,7 @@ import { shortName } from '../../ui/visible-text.ts'
 import { type Look, shortened } from './looks.tsx'
 import { type Registered, type RunnerFacts, unserved } from './unserved.ts'
 
-/** Runners report at least so often, or are silent, unless `ENGINE_RUNNER_STALE_AFTER` says otherwise. */
+/** Runners report at least this often, or count as silent, unless `ENGINE_RUNNER_STALE_AFTER` says otherwise. */
 const REPORT_MS = 90_000
 
 export interface RunnerLooks {
@@ -21,7 +21,7 @@ export interface RunnerLooks {
 
 export function runnerLooks({ workflows, runners, stats, engines, nowMs }: RunnerLooks): Look[] {
   const startedAt = Math.min(nowMs, ...engines.map(({ startedAt }) => Date.parse(startedAt)))
-  // While no engine ran no runner could report: that is not the runners' silence.
+  // While no engine ran, no runner could report, so the silence is not the runners' fault.
   if (nowMs - startedAt < REPORT_MS) return youngEngine(runners, nowMs - startedAt)
   const missing = unserved(workflows, runners, stats)
   const dead = new Set(missing.flatMap(({ app, workflow }) => (workflow === undefined ? [app] : [])))

@@ -1,4 +1,4 @@
-// The sentences about schedules: one for each that is late or that missed instants, with what is known of the cause.
+// The sentences about schedules: one for each that is late or has missed instants, with the cause if it is known.
 
 import type { Item } from '../../data/queries.ts'
 import { Link } from '../../router/router.tsx'
@@ -37,7 +37,7 @@ export function scheduleLooks(
   ))
 }
 
-/** A single missed run by its time, several by their number and the latest. */
+/** Names a single missed run by its time, and several by their number and the latest. */
 function Missed({ gap }: { gap: NonNullable<Schedule['missed']> }) {
   if (gap.count !== 1)
     return (

@@ -1,4 +1,4 @@
-// The apps, and the workflows of other apps, that no live runner serves. Pure.
+// The apps, and individual workflows of other apps, that no live runner serves. Pure.
 
 import { keyOf, serversOf } from '../workflows/served.ts'
 
@@ -27,11 +27,11 @@ export interface Unserved {
   workflow?: string
   /** Runs that wait for a runner. */
   waiting: number
-  /** When a runner of the app was seen last; absent with a live one, or if none is known. */
+  /** When a runner of the app was last seen; absent if one is live, or if none is known. */
   lastSeenAt?: string
 }
 
-/** The ones with the most waiting runs come first. */
+/** Returns those with the most waiting runs first. */
 export function unserved(
   workflows: readonly Registered[],
   runners: readonly RunnerFacts[],

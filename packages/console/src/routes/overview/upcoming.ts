@@ -1,4 +1,4 @@
-// The next instants of all schedules together, the soonest first. Pure.
+// The next instants of all schedules, the soonest first. Pure.
 
 import type { Calls } from '@perdure/client'
 
@@ -11,7 +11,7 @@ export interface Fire {
   at: string
 }
 
-/** A schedule that fires often has several of them. */
+/** Returns the next instants. A schedule that fires often has several of them. */
 export function nextFires(schedules: readonly Pick<Schedule, 'id' | 'workflow' | 'event' | 'next'>[], most: number) {
   return schedules
     .flatMap(({ id, workflow, event, next }) =>

@@ -1,4 +1,4 @@
-// The workflows of the overview: those that fail first, then those that became slower than in the window before.
+// The workflows of the overview: those that fail first, then those that have become slower than in the previous window.
 
 import { useMemo } from 'react'
 import { useRead } from '../../data/queries.ts'
@@ -20,12 +20,12 @@ const HEADS = ['Workflow', 'Runs', 'Failed', 'p95', 'Change'] as const
 
 export type Window = Pick<Query<'overview'>, 'since' | 'until'>
 
-/** `window`: as the URL has it; `from` is the time of its beginning. */
+/** `window`: in the form of the URL; `from` is the time at which it begins. */
 export function Workflows({ window, from }: { window: Window; from: string | undefined }) {
   const { until } = window
   const stats = useRead('getWorkflowStats', { since: from, until: countedUntil(until), limit: LIMIT })
   const before = useMemo(() => windowBefore(from, until === undefined ? engineNow() : Date.parse(until)), [from, until])
-  // After the first, since each takes the engine long over many runs.
+  // Read after the first, because each takes the engine long if there are many runs.
   const enabled = before !== undefined && stats.data !== undefined
   const earlier = useRead('getWorkflowStats', { ...before, limit: LIMIT }, { enabled })
   return (
