@@ -1,4 +1,4 @@
-// The comparison of a fork with its source: the first divergence on top, the input, and every step that is not the same.
+// The comparison of a fork with its source: the first divergence at the top, the input, and every step that differs.
 
 import type { RunSummary } from '@perdure/protocol'
 import { cutText } from '@perdure/protocol/portable'
@@ -20,7 +20,7 @@ import css from './diff-panel.module.css'
 import { useStepsWithResults } from './model/steps.ts'
 import type { RunView } from './model/use-run.ts'
 
-/** Steps that are listed. */
+/** Maximum number of steps listed. */
 const LISTED_MAX = 300
 
 const KINDS: Record<DiffKind, readonly [string, string]> = {
@@ -152,7 +152,7 @@ function OneStep({ diff, isFirst }: { diff: StepDiff; isFirst: boolean }) {
   )
 }
 
-/** The result or error of a step as text. */
+/** Returns the result or error of a step as text. */
 function outcomeOf(step: WaterfallStep | undefined): string {
   if (step === undefined) return ''
   return step.error === undefined ? textOf(step.data) : `${step.error.name ?? 'Error'}: ${step.error.message}`

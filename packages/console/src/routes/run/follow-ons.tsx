@@ -1,5 +1,5 @@
-// The runs that follow a run that failed or was cancelled: the on-failure run, and the cleanup run with the steps that it could not undo. No
-// frame of the run's own timeline has them, so they are read again while one of them goes on.
+// The runs that follow a failed or cancelled run: the on-failure run, and the cleanup run with the steps that it could not undo.
+// The run's own timeline has no frame of them, so they are read again while one of them is open.
 
 import type { Run, TreeNode } from '@perdure/protocol'
 import { useEffect } from 'react'
@@ -12,9 +12,9 @@ import { shortName } from '../../ui/visible-text.ts'
 import { Fact } from './fact.tsx'
 import { isTerminal } from './model/use-run.ts'
 
-/** From a change of any run to the next read of those that follow this one. */
+/** Delay from a change of any run to the next read of the runs that follow this one. */
 const RENEWAL_MS = 1000
-/** A late answer makes a cleanup run this long after the end at most, and a little more for the clocks. */
+/** Maximum time after the end at which a late answer creates a cleanup run, plus a margin for the clocks. */
 const CREATED_MS_MAX = 12_000
 
 /** The on-failure run and the cleanup run that follow a run. */
@@ -27,7 +27,7 @@ export function FollowOns({ run: { id, finishedAt } }: { run: Pick<Run, 'id' | '
   const mayChange = isRecent || [onFailure, cleanup].some(node => node?.status && !isTerminal(node.status))
   const read = () => Promise.all([renew('getRunTree'), cleanup && renewFailed(cleanup.id)])
   useRenewal(read, { afterMs: RENEWAL_MS, enabled: mayChange })
-  // The stream may begin after the first read. One more read shows what changed between the two.
+  // The stream may begin after the first read. One more read shows the changes between the two.
   useEffect(() => {
     if (!mayChange) return
     const timer = setTimeout(() => void renew('getRunTree'), RENEWAL_MS)
@@ -55,7 +55,7 @@ function FollowOn({ name, node }: { name: string; node: TreeNode | undefined }) 
 }
 
 const ROLLBACK = 'rollback:'
-/** Failed rollbacks that are named. */
+/** Maximum number of failed rollbacks that are named. */
 const NAMES_MAX = 20
 
 const failedSteps = (id: string) => ({ id, status: ['failed' as const], fields: 'summary' as const, limit: NAMES_MAX })

@@ -1,4 +1,4 @@
-// The facts of a run below its title: where it came from, where it belongs, and its times.
+// The facts of a run below its title: its origin, its relations, and its times.
 
 import { Fragment, lazy, Suspense, useState } from 'react'
 import { sourceOf } from '../../data/json/parse.ts'
@@ -86,7 +86,7 @@ export function Header({ view }: { view: RunView }) {
   )
 }
 
-/** When an operator paused the run, and who it was. The engine's own pauses are in the why line. */
+/** When an operator paused the run, and who did. The why line shows the engine's own pauses. */
 function Paused({ run: { id, status, waitingFor } }: { run: RunView['run'] }) {
   const isByEngine = waitingFor?.kind === 'failure' || waitingFor?.kind === 'budget'
   const pause = usePauseOfRun(id, status === 'paused' && !isByEngine)
@@ -101,7 +101,7 @@ function Paused({ run: { id, status, waitingFor } }: { run: RunView['run'] }) {
   )
 }
 
-/** The budget that began with the chain of the run. */
+/** The budget, which began with the chain of the run. */
 function Budget({ view: { run, isBundle, isLive } }: { view: RunView }) {
   const [sets, setSets] = useState(false)
   const { budget } = run
@@ -126,7 +126,7 @@ function Budget({ view: { run, isBundle, isLive } }: { view: RunView }) {
   )
 }
 
-/** The name of a run's `parentRunId`, by the kind of the run. */
+/** The label of a run's `parentRunId`, by the kind of the run. */
 const PARENTS = { run: 'Parent', onFailure: 'Handles failure of', cleanup: 'Cleans up after' }
 
 function LinkedRun({ name, id }: { name: string; id: string | undefined }) {
@@ -167,7 +167,7 @@ function Trigger({ view }: { view: RunView }) {
   return triggerKind === 'event' ? 'direct start' : triggerKind
 }
 
-/** Facts by which the run is found. They may be parts of its input, so they are hidden with it. */
+/** Facts by which lists find the run. They may be parts of its input, so they are hidden together with it. */
 function Attributes({ run: { attributes = {} } }: { run: RunView['run'] }) {
   const { isHidden } = useVeil()
   const entries = Object.entries(attributes)

@@ -1,4 +1,4 @@
-// The actions on a run: which are possible in its state, and the dialogs that say what each will do.
+// The actions on a run: which are possible in its state, and the dialogs that explain the effect of each.
 
 import { lazy, Suspense, useRef } from 'react'
 import { useKeys } from '../../../keys/keys.ts'

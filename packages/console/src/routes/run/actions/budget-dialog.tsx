@@ -1,4 +1,4 @@
-// Sets limits of the budget of a run, and resumes the runs that wait for it. Loaded when the dialog opens.
+// Sets limits of the budget of a run, and resumes the runs that wait for the budget. Loaded when the dialog opens.
 
 import type { Calls } from '@perdure/client'
 import { useState } from 'react'
@@ -77,7 +77,7 @@ export default function BudgetDialog({ runId, budget, onClose }: BudgetDialogPro
   )
 }
 
-/** The limits that differ; null for an empty text. */
+/** Returns the limits that differ; null for an empty text. */
 function changedLimits(budget: Budget, texts: Readonly<Record<string, string>>): Record<string, number | null> {
   const limits = Object.entries(texts).map(([name, text]) => [name, text.trim() === '' ? null : Number(text)] as const)
   return Object.fromEntries(limits.filter(([name, limit]) => limit !== budget[name]?.limit))

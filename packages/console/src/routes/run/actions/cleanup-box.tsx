@@ -1,4 +1,4 @@
-// The box of dialogs that cancel: whether the runs are cleaned up after (docs/steps.md#rollbacks).
+// The checkbox of dialogs that cancel: whether to clean up after the runs (docs/steps.md#rollbacks).
 
 export interface CleanupBoxProps {
   isOn: boolean

@@ -1,4 +1,4 @@
-// Asks before a run is cancelled, paused or resumed: one sentence with what will happen, and the commands that do the same.
+// Asks before a run is cancelled, paused or resumed: one sentence about the effect, and the commands that do the same.
 
 import { useState } from 'react'
 import { useRead } from '../../../data/queries.ts'

@@ -1,5 +1,5 @@
-// Shows that the definition of a workflow has changed since a run: the one that the run was created under, today's, and how they
-// differ. If the engine does not keep the former, the run shows a part of it.
+// Shows that the definition of a workflow has changed since a run: the definition at the run's creation, today's, and their
+// difference. If the engine no longer keeps the former, the run shows a part of it.
 
 import type { PastDefinition } from '@perdure/protocol'
 import { itemsOf, usePages, useRead } from '../../../data/queries.ts'
@@ -12,10 +12,10 @@ import type { RunView } from '../model/use-run.ts'
 import css from './actions.module.css'
 import { type Then, thenWords } from './definition-then.ts'
 
-/** The engine keeps no more. */
+/** The engine's maximum. */
 const DEFINITIONS_KEPT = 50
 
-/** Nothing for a run whose workflow is as it was. */
+/** Shows nothing for a run whose workflow is unchanged. */
 export function DefinitionNote({ view: { run } }: { view: RunView }) {
   const { data } = useRead('listWorkflows', {})
   const now = data?.find(({ name, app }) => name === run.workflow && app === run.app)
@@ -32,7 +32,7 @@ export function DefinitionNote({ view: { run } }: { view: RunView }) {
   const definitions = itemsOf(past)
   const [newest] = definitions
   const then = definitionAt(definitions, run.createdAt)
-  // It may have changed, and changed back.
+  // It may have changed and changed back.
   if (then && then.hash === newest?.hash) return null
   return (
     <section className={css.definition} aria-label="Compare definitions">

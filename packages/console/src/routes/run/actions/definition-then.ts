@@ -1,10 +1,10 @@
-// Describes the definition that a run was created under, as far as the run shows it, in sentences. Pure.
+// Describes the definition at a run's creation, as far as the run shows it, in sentences. Pure.
 
 import type { Run, WorkflowDefinition } from '@perdure/protocol'
 
 export type Then = Pick<Run, 'eventName' | 'cron' | 'triggerKind' | 'parentRunId'>
 
-/** The last sentence says what is not known. */
+/** Returns the sentences. The last one says what is not known. */
 export function thenWords(run: Then, { triggers }: Pick<WorkflowDefinition, 'triggers'>): string[] {
   return [startWords(run, triggers), 'The engine does not store the rest of that definition.']
 }
@@ -21,7 +21,7 @@ function startWords({ eventName, cron, parentRunId }: Then, triggers: WorkflowDe
   return parentRunId === undefined ? 'Started directly.' : 'Started by another run.'
 }
 
-/** A trigger may name a group of events by a star at its end. */
+/** Whether the trigger matches. It may name a group of events with a star at its end. */
 function matchesName(trigger: string, name: string): boolean {
   return trigger.endsWith('*') ? name.startsWith(trigger.slice(0, -1)) : trigger === name
 }

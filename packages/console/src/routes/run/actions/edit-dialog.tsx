@@ -1,5 +1,5 @@
-// Replays a run with an edited input. The input is edited as text, so numbers arrive to the last digit, and the difference
-// is shown while it is edited. The editor is loaded when the dialog opens; a worker reads a large input.
+// Replays a run with an edited input. The input is edited as text, so numbers keep every digit, and the difference is shown
+// during editing. The editor is loaded when the dialog opens; a worker reads a large input.
 
 import { lazy, Suspense, useDeferredValue, useState } from 'react'
 import { RawJson, sourceOf } from '../../../data/json/parse.ts'
@@ -66,7 +66,7 @@ export function EditDialog({ view, onClose }: { view: RunView; onClose(): void }
   )
 }
 
-/** The text for a command. A large one is cut off there, and stays as it is. */
+/** Returns the text for a command. A large text is cut off there, and stays unformatted. */
 function inOneLine(text: string): string {
   return text.length > LARGE_CHARS ? text : printJson(parseJson(text), false)
 }

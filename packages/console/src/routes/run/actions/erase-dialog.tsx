@@ -1,4 +1,5 @@
-// Asks before a run is erased for good: what goes, what stays, and the end of the run's ID, which is typed. Loaded when the dialog opens.
+// Asks before a run is erased for good: what is deleted, what stays, and the end of the run's ID, which the user types. Loaded on
+// opening.
 
 import { useId, useState } from 'react'
 import { renew } from '../../../data/queries.ts'
@@ -11,7 +12,7 @@ import css from './actions.module.css'
 
 const TYPED_CHARS = 8
 
-/** Afterwards the list of runs takes the place of the run's page. */
+/** Afterwards the list of runs replaces the run's page. */
 export default function EraseDialog({ runId, onClose }: { runId: string; onClose(): void }) {
   const form = useId()
   const [typed, setTyped] = useState('')

@@ -1,4 +1,4 @@
-// The dialog of an action that makes a new run of this one: what it does, its button, and then the new run.
+// The dialog of an action that creates a new run from this one: its effect, its button, and then the new run.
 
 import type { ReactNode } from 'react'
 import type { Call } from '../../../data/commands/request.ts'
@@ -19,7 +19,7 @@ export interface ForkDialogProps {
   /** The label of the button. */
   action: string
   disabledBecause?: string | undefined
-  /** It has an editor: then no button has the focus. */
+  /** It has an editor: no button gets the focus then. */
   isWide?: boolean
   call: Call | undefined
   children: ReactNode

@@ -1,4 +1,4 @@
-// After a fork: the new run's first states in place, and the links to it and to its comparison with the source.
+// After a fork: the new run's first states, shown here, and the links to it and to its comparison with the source.
 
 import { cutText } from '@perdure/protocol/portable'
 import { useEffect, useRef } from 'react'
@@ -11,7 +11,7 @@ import { useSteps } from '../model/steps.ts'
 import { isTerminal } from '../model/use-run.ts'
 import css from './actions.module.css'
 
-/** From a frame of the new run to the read of what it changed. */
+/** Delay from a frame of the new run to the read of the data that it changed. */
 const RENEWAL_MS = 500
 
 export function ForkDone({ newRunId, onClose }: { newRunId: string; onClose(): void }) {
@@ -27,7 +27,7 @@ export function ForkDone({ newRunId, onClose }: { newRunId: string; onClose(): v
         void renew('getRun', 'listRunSteps')
       }, RENEWAL_MS)
     },
-    // The stream sends the whole timeline, whatever interrupts it.
+    // The stream sends the whole timeline, no matter what interrupts it.
     onGap: async () => {},
   })
   return (

@@ -1,4 +1,4 @@
-// Replays a run with the same input, after saying what that does.
+// Replays a run with the same input, after explaining the effect.
 
 import { usePages } from '../../../data/queries.ts'
 import { useWrite } from '../../../data/write.ts'
@@ -29,7 +29,9 @@ export function ReplayDialog({ view, onClose }: { view: RunView; onClose(): void
   )
 }
 
-/** How many forks the run already has. Its line has its place before it is read: what is below does not move. */
+/**
+ * How many forks the run already has. The line has its place before the count is read, so that the content below does not move.
+ */
 export function ForkCount({ runId }: { runId: string }) {
   return <p className={css.mute}>{forkText(useForks(runId))}</p>
 }
@@ -42,7 +44,7 @@ function forkText(forks: ReturnType<typeof useForks>): string {
 
 const FORKS_MAX = 30
 
-/** The number of forks of a run, as `30+` where a page does not have all; undefined until it is read. */
+/** Returns the number of forks of a run, `30+` if one page does not have all; undefined until it is read. */
 export function useForks(runId: string): number | string | undefined {
   const forks = usePages('listRuns', { replayOf: runId, limit: FORKS_MAX }, { keep: false }).data?.pages[0]
   return forks?.nextCursor === undefined ? forks?.items.length : `${forks.items.length}+`

@@ -1,4 +1,4 @@
-// Retries a run from a step, after listing what is kept and what is executed again.
+// Retries a run from a step, after listing the steps that are kept and those that are executed again.
 
 import { useMemo } from 'react'
 import { useWrite } from '../../../data/write.ts'
@@ -41,7 +41,7 @@ export function RetryDialog({ view, stepName, onClose }: { view: RunView; stepNa
   )
 }
 
-/** The step of a label: a name, with `:n` for its n-th repeat. */
+/** Returns the step with a label: a name, with `:n` for its n-th repeat. */
 function findStep(steps: readonly WaterfallStep[], label: string): WaterfallStep | undefined {
   const uses = new Map<string, number>()
   return steps.find(({ name }) => {

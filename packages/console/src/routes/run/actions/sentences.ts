@@ -1,17 +1,19 @@
-// Sentences that say what an action will do. Pure.
+// Sentences that explain the effect of an action. Pure.
 
 import { isSettledStep, type WaterfallStep } from '../../../waterfall/model.ts'
 import type { RetryPlan } from '../../../waterfall/retry-plan.ts'
 
 const count = (n: number, one: string) => `${n} ${one}${n === 1 ? '' : 's'}`
 
-/** The children that a cancel ends, theirs included; `isCut` when there are more than were counted. */
+/** The children that a cancel ends, including theirs; `isCut` if there are more than were counted. */
 export interface OpenChildren {
   count: number
   isCut: boolean
 }
 
-/** Says what cancelling, pausing or resuming does to a run with these steps. Children that are not yet counted are named. */
+/**
+ * Explains the effect of cancelling, pausing or resuming on a run with these steps. Children that are not yet counted are named.
+ */
 export function controlSentence(
   action: 'cancel' | 'pause' | 'resume',
   steps: readonly WaterfallStep[],
@@ -35,7 +37,7 @@ export function controlSentence(
   }
 }
 
-/** Says which completed steps the cancel undoes. */
+/** Lists the completed steps that the cancel undoes. */
 function undoneText(steps: readonly WaterfallStep[], cleansUp: boolean): string {
   const undone = steps.filter(({ status, rollback }) => cleansUp && rollback === true && status === 'succeeded').length
   if (undone === 0) return 'Completed steps are not undone.'
@@ -47,7 +49,7 @@ function childrenText(direct: number, children: OpenChildren | undefined): strin
   return `${children.isCut ? 'at least ' : ''}${count(Math.max(children.count, direct), 'child run')}`
 }
 
-/** Says what a retry from a step keeps and executes again. */
+/** Explains what a retry from a step keeps and what it executes again. */
 export function retrySentence({ carried, rerun }: RetryPlan, stepName: string): string {
   const kept = carried.length === 0 ? 'keeps no result' : `keeps the results of ${count(carried.length, 'step')}`
   return `A new run ${kept} and executes “${stepName}” and everything after it again (${count(rerun.length, 'step')} of this run). This run is not changed.`

@@ -1,4 +1,4 @@
-// Sends a signal or an update to the run, and lists those that no step has taken. Loaded when the dialog opens.
+// Sends a signal or an update to the run, and lists the ones that no step has taken. Loaded when the dialog opens.
 
 import { lazy, Suspense, useState } from 'react'
 import { RawJson } from '../../../data/json/parse.ts'

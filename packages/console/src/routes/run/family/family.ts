@@ -1,22 +1,22 @@
-// The family of a run as nodes and edges: its tree, and the runs around it that the tree does not have. Of many siblings the graph has a
-// few, and a node that counts the others. Pure.
+// The family of a run as nodes and edges: its tree, and related runs that are not in the tree. If there are many siblings, the
+// graph has a few of them, and a node that counts the others. Pure.
 
 import type { TreeNode } from '@perdure/protocol'
 import { type Branch, branchesOf, type Relation } from '../model/tree.ts'
 import type { Edge } from './layout.ts'
 
-/** Siblings that are drawn at most, with the node that counts the others. */
+/** Maximum number of siblings drawn, including the node that counts the others. */
 const SIBLINGS_MAX = 12
 
-/** A run or an event, as a node shows it. */
+/** A run or an event in the form that a node shows. */
 export interface Member {
   id: string
   type: 'run' | 'event'
-  /** The workflow or the event's name; absent until it is read. */
+  /** The workflow's or event's name; absent until it is read. */
   name?: string | undefined
   status?: string | undefined
   durationMs?: number | undefined
-  /** The step of its parent that made it. */
+  /** The step of its parent that created it. */
   stepName?: string | undefined
 }
 
@@ -31,7 +31,7 @@ export interface More {
 export type FamilyNode = Member | More
 
 export interface FamilyEdge extends Edge {
-  /** Absent of an edge to a node that counts others. */
+  /** Absent on an edge to a node that counts others. */
   via?: Relation
 }
 
@@ -40,7 +40,7 @@ export interface Family {
   edges: FamilyEdge[]
 }
 
-/** A run beside the tree: one that led to the run, or the one that continues it. */
+/** A run outside the tree: one that led to the run, or the one that continues it. */
 export interface Relative {
   member: Member
   via: Relation
@@ -48,7 +48,7 @@ export interface Relative {
   isBefore: boolean
 }
 
-/** The family of the run with the id `own`. */
+/** Returns the family of the run with the id `own`. */
 export function familyOf(tree: readonly TreeNode[], own: string, relatives: readonly Relative[]): Family {
   const family: Family = { nodes: [], edges: [] }
   const root = branchesOf({ nodes: tree })
@@ -78,7 +78,7 @@ function addBranch(family: Family, { node, branches }: Branch, own: string): voi
   family.edges.push({ from: node.id, to: more.id })
 }
 
-/** The siblings that are drawn: first the way to the run itself, then failures, then the others; in their own order. */
+/** Returns the siblings to draw: first the path to the run itself, then failures, then the others; in their original order. */
 function shownOf(branches: readonly Branch[], own: string): readonly Branch[] {
   if (branches.length <= SIBLINGS_MAX) return branches
   const rank = (branch: Branch) => {
@@ -90,7 +90,7 @@ function shownOf(branches: readonly Branch[], own: string): readonly Branch[] {
   return branches.filter(branch => shown.has(branch))
 }
 
-/** A node and all below it. */
+/** Returns a node and all nodes below it. */
 const nodesOf = ({ node, branches }: Branch): TreeNode[] => [node, ...branches.flatMap(nodesOf)]
 
 function memberOf({ id, type, name, workflow, status, durationMs, stepName }: TreeNode): Member {

@@ -1,5 +1,5 @@
-// The family of a run as a graph: every run and event is a link, and lines say how one made the other. The list of the same tab is its
-// text.
+// The family of a run as a graph: every run and event is a link, and lines show how one created the other. The list in the same
+// tab is the text form.
 
 import type { TreeNode } from '@perdure/protocol'
 import { type KeyboardEvent, useEffect, useMemo, useRef } from 'react'
@@ -15,7 +15,7 @@ import { type Layout, layoutOf, neighbourOf, type Place } from './layout.ts'
 import { useRelatives } from './use-relatives.ts'
 
 const NODE_PX = { width: 240, height: 52 }
-/** Room for the word of an edge between columns, and between rows. */
+/** Space for the word of an edge between columns, and between rows. */
 const GAP_PX = { x: 96, y: 14 }
 
 const leftOf = ({ layer }: Place) => layer * (NODE_PX.width + GAP_PX.x)
@@ -58,7 +58,7 @@ export default function Graph({ run, tree }: GraphProps) {
   )
 }
 
-/** Scrolls the run itself to the middle of a graph that is wider or higher than its box. */
+/** Scrolls the run itself to the middle of a graph that is larger than its box. */
 function showOwn(box: HTMLElement | null): void {
   const own = box?.querySelector<HTMLElement>('[aria-current]')?.parentElement
   if (!box || !own) return
@@ -107,7 +107,7 @@ function Edges({ edges, layout, width, height }: EdgesProps) {
   )
 }
 
-/** The line between two nodes, and the end of its word: above the line, where it arrives. */
+/** Returns the line between two nodes, and the end of its word: above the line, where it arrives. */
 function lineOf(start: Place, end: Place): { path: string; x: number; y: number } {
   const fromX = leftOf(start) + NODE_PX.width
   const [fromY, toY] = [topOf(start), topOf(end)].map(top => top + NODE_PX.height / 2) as [number, number]
@@ -117,7 +117,7 @@ function lineOf(start: Place, end: Place): { path: string; x: number; y: number 
     const middle = toX - GAP_PX.x / 2
     return { path: `M${fromX} ${fromY} C${middle} ${fromY} ${middle} ${toY} ${toX} ${toY}`, ...word }
   }
-  // Within a column or back: along its left side.
+  // Within a column, or back: along the left side.
   const side = Math.min(leftOf(start), toX) - GAP_PX.x / 4
   return { path: `M${leftOf(start)} ${fromY} C${side} ${fromY} ${side} ${toY} ${toX} ${toY}`, ...word }
 }
@@ -142,7 +142,7 @@ function Node({ node, family, own, place }: NodeProps) {
   )
 }
 
-/** Leads to the list, which has all of them. */
+/** Links to the list, which has all of them. */
 function MoreLink({ node: { id, runs, events }, own }: { node: More; own: string }) {
   return (
     <Link
@@ -162,7 +162,7 @@ const countText = (count: number, what: string) =>
 interface MemberLinkProps {
   node: Member
   isOwn: boolean
-  /** The edge that leads to it. */
+  /** The edge to this node. */
   edge: FamilyEdge | undefined
 }
 

@@ -1,11 +1,11 @@
-// The places of the nodes of a graph whose edges lead from left to right: a tree with few further edges. Pure.
+// The places of the nodes in a graph whose edges run from left to right: a tree with a few more edges. Pure.
 
 export interface Edge {
   from: string
   to: string
 }
 
-/** Column and row of a node. A parent stands in the middle of its children, so rows may be halves. */
+/** Column and row of a node. A parent is placed in the middle of its children, so rows may be halves. */
 export interface Place {
   layer: number
   row: number
@@ -13,12 +13,12 @@ export interface Place {
 
 export interface Layout {
   places: ReadonlyMap<string, Place>
-  /** How many columns and rows the graph has. */
+  /** The number of columns and rows of the graph. */
   layers: number
   rows: number
 }
 
-/** Places every node. The first one is the root; of several edges into a node, the first decides its place. */
+/** Places every node. The first one is the root; if several edges lead to a node, the first decides its place. */
 export function layoutOf(ids: readonly string[], edges: readonly Edge[]): Layout {
   const places = new Map<string, Place>()
   const children = childrenOf(ids, edges)
@@ -32,14 +32,14 @@ export function layoutOf(ids: readonly string[], edges: readonly Edge[]): Layout
   const below = new Set([...children.values()].flat())
   for (const id of ids) {
     if (below.has(id)) continue
-    // A further root stands to the left of the node that it leads to, as close as there is room.
+    // A further root is placed to the left of the node that it leads to, as close as possible.
     const target = edges.filter(({ from }) => from === id).flatMap(({ to }) => places.get(to) ?? [])[0]
     if (target === undefined) place(id, 0)
     else {
       const layer = target.layer - 1
       const row = freeRow(places, { layer, row: target.row })
       places.set(id, { layer, row })
-      // Later nodes stand below.
+      // Later nodes go below.
       nextRow = Math.max(nextRow, Math.ceil(row) + 1)
       for (const child of children.get(id) ?? []) place(child, target.layer)
     }
@@ -47,7 +47,7 @@ export function layoutOf(ids: readonly string[], edges: readonly Edge[]): Layout
   return fromZero(places)
 }
 
-/** The children of each node in the tree that decides the places. The first node has no parent. */
+/** Returns the children of each node in the tree that decides the places. The first node has no parent. */
 function childrenOf(ids: readonly string[], edges: readonly Edge[]): Map<string, string[]> {
   const known = new Set(ids)
   const parents = new Map<string, string>()
@@ -60,13 +60,13 @@ function childrenOf(ids: readonly string[], edges: readonly Edge[]): Map<string,
   return children
 }
 
-/** Whether a node is another one, or below it. */
+/** Whether a node is another one, or is below it. */
 function isBelow(id: string, other: string, parents: ReadonlyMap<string, string>): boolean {
   for (let at: string | undefined = id; at !== undefined; at = parents.get(at)) if (at === other) return true
   return false
 }
 
-/** The row nearest to a place that is free in its layer. */
+/** Returns the free row of the layer nearest to a place. */
 function freeRow(places: ReadonlyMap<string, Place>, { layer, row }: Place): number {
   const taken = [...places.values()].filter(each => each.layer === layer)
   for (let by = 0; ; by++) {
@@ -89,7 +89,7 @@ function fromZero(places: ReadonlyMap<string, Place>): Layout {
   }
 }
 
-/** The node that an arrow key leads to: along an edge, or to the next node of the column. */
+/** Returns the node that an arrow key leads to: along an edge, or to the next node of the column. */
 export function neighbourOf(id: string, key: string, edges: readonly Edge[], { places }: Layout): string | undefined {
   if (key === 'ArrowRight') return edges.find(({ from }) => from === id)?.to
   if (key === 'ArrowLeft') return edges.find(({ to }) => to === id)?.from

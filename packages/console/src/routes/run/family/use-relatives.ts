@@ -1,5 +1,5 @@
-// The runs around a run that its tree may not have: its parent, its starter, its source, and its neighbours in the chain of runs that
-// continue each other.
+// The related runs that a run's tree may not have: its parent, its starter, its source, and its neighbours in the chain of runs
+// that continue each other.
 
 import type { Run } from '@perdure/protocol'
 import { useRead } from '../../../data/queries.ts'
@@ -8,7 +8,7 @@ import type { Member, Relative } from './family.ts'
 
 type Related = Pick<Run, 'parentRunId' | 'startedBy' | 'replayOf' | 'continuedFrom' | 'continuedAs' | 'kind'>
 
-/** They are drawn at once, and have their names and statuses when they are read. */
+/** They are drawn at once, and get their names and statuses when these are read. */
 export function useRelatives(run: Related): Relative[] {
   const { parentRunId, startedBy, replayOf, continuedFrom, continuedAs, kind = 'run' } = run
   return [

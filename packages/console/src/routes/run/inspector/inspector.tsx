@@ -1,4 +1,4 @@
-// The inspector of the selected step, or of a fold of steps, beside the timeline.
+// The inspector of the selected step, or of a fold of steps, next to the timeline.
 
 import { cutText } from '@perdure/protocol/portable'
 import { Button } from '../../../ui/button.tsx'

@@ -1,4 +1,4 @@
-// One step in full: its result or error, its attempts, its logs and what it refers to.
+// One step in full: its result or error, its attempts, its logs and its references.
 
 import type { StepDetail as DetailRecord } from '@perdure/protocol'
 import { cutText, matchText } from '@perdure/protocol/portable'
@@ -23,7 +23,7 @@ import css from './inspector.module.css'
 
 const SettleDialog = lazy(() => import('../actions/rare-dialogs.ts').then(all => ({ default: all.SettleDialog })))
 
-/** Log lines of a step that are shown beside it; the tab has all. */
+/** Maximum number of log lines shown with a step; the tab has all. */
 const LINES_MAX = 50
 
 export interface StepDetailProps {
@@ -94,7 +94,7 @@ function linesOf(view: RunView, bar: Bar): LogFrame[] {
 
 interface OutcomeProps {
   step: WaterfallStep
-  /** The step with its result and the whole of its error, when it has been read. */
+  /** The step with its result and its complete error, once it has been read. */
   detail: DetailRecord | undefined
   isBundle: boolean
 }
@@ -127,7 +127,7 @@ function SettledBy({ by: { actor, reason, at } }: { by: NonNullable<DetailRecord
   )
 }
 
-/** The child run that a step is of: its page has the log. */
+/** The child run of a step: its page has the log. */
 function ChildRun({ runId, stepName }: { runId: string; stepName: string }) {
   return (
     <dl className={css.facts}>
@@ -196,7 +196,7 @@ function Times({ bar, view, step }: { bar: Bar; view: RunView; step: WaterfallSt
   )
 }
 
-/** The attempts as the engine keeps them: with what the runner measured, and their errors whole. */
+/** The attempts as the engine stores them: with the runner's measurements, and complete errors. */
 function MeasuredAttempts({ view, bar, attempts }: { view: RunView; bar: Bar; attempts: DetailRecord['attempts'] }) {
   return (
     <section>
@@ -239,7 +239,7 @@ function Attempts({ bar }: { bar: Bar }) {
   )
 }
 
-/** Ids are linked only where the field is an id. */
+/** Links ids only in fields that are ids. */
 function References({ step, isBundle }: { step: WaterfallStep; isBundle: boolean }) {
   const { childRunId, startedRunId, awaitedRunId, eventName, match, emittedEventId, deliveryId } = step
   if (!childRunId && !startedRunId && !awaitedRunId && !eventName && !emittedEventId && !deliveryId) return null
@@ -301,7 +301,7 @@ function References({ step, isBundle }: { step: WaterfallStep; isBundle: boolean
   )
 }
 
-/** The effects of the event that a step emitted: the runs that it started, and the workflows where a policy held it. */
+/** The effects of the event that a step emitted: the runs that it started, and the workflows at which a policy held it back. */
 function Effects({ effects: { woke, triggered, more = 0 } }: { effects: NonNullable<DetailRecord['effects']> }) {
   return (
     <section>
@@ -334,7 +334,7 @@ function Effects({ effects: { woke, triggered, more = 0 } }: { effects: NonNulla
   )
 }
 
-/** The words for a start that a policy held, before the run that it names. */
+/** The words for a start that a policy held back, before the run that it names. */
 const HELD = [
   ['delivered', 'delivered to this run'],
   ['skipped', 'skipped: this run is active'],

@@ -1,5 +1,5 @@
 // An error of a run or step: its message, code, own fields and causes, and its stack with the frames of the user's own code
-// first. Nothing in it becomes a link.
+// first. None of it becomes a link.
 
 import { cutText, type ErrorCause, type ErrorFields } from '@perdure/protocol/portable'
 import { useState } from 'react'
@@ -18,7 +18,7 @@ export interface ErrorTextProps {
     code?: string | undefined
     stack?: string | undefined
     fields?: ErrorFields | undefined
-    /** An {@link ErrorCause}, unless the error is one of the page itself, which is shown short. */
+    /** An {@link ErrorCause}, unless the error comes from the page itself and is shown short. */
     cause?: unknown
   }
   isShort?: boolean

@@ -1,5 +1,5 @@
-// The runs of the list that a run was opened from, in its order: { and } go to its neighbours. The list is the newest one in
-// the cache of reads that has the run; it is kept for reloads of the tab.
+// The list that a run was opened from, in its order: { and } go to the run's neighbours. The list is the newest one in the cache
+// of reads that contains the run; it is kept for reloads of the tab.
 
 import type { Page } from '@perdure/client'
 import type { InfiniteData } from '@tanstack/react-query'
@@ -8,12 +8,12 @@ import { tabStorage } from '../../../data/storage/storage.ts'
 import { currentSession } from '../../../session/session.ts'
 
 const KEY = 'perdure.list-of-runs'
-/** Runs that are kept. */
+/** Maximum number of runs kept. */
 const RUNS_MAX = 5000
 
 type Lists = InfiniteData<Page<{ id: string }>>
 
-/** Keeps the list that has the run, when there is one. Called when a run is opened. */
+/** Keeps the list that contains the run, if there is one. Called when a run is opened. */
 export function keepOrder(id: string): void {
   const lists = queryClient.getQueryCache().findAll({ queryKey: [currentSession().namespace, 'listRuns'] })
   const newest = lists
@@ -26,7 +26,7 @@ export function keepOrder(id: string): void {
 const idsOf = (data: Lists | undefined): string[] =>
   data?.pages?.flatMap(({ items }) => items.map(({ id }) => id)) ?? []
 
-/** The run before or after another one in the list that was kept; undefined when the list has none. */
+/** Returns the run before or after another one in the kept list; undefined if there is none. */
 export function neighbourOf(id: string, by: 1 | -1): string | undefined {
   const ids = (tabStorage.getItem(KEY) ?? '').split(',')
   const place = ids.indexOf(id)

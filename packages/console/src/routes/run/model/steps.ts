@@ -1,4 +1,4 @@
-// Reads the steps of a run: of the run page, of its children and of the run that a fork is compared with.
+// Reads the steps of a run: for the run page, for its children and for the run that a fork is compared with.
 
 import { type QueryFunctionContext, useQuery } from '@tanstack/react-query'
 import { keyOf } from '../../../data/queries.ts'
@@ -8,16 +8,16 @@ import { listOf, type StepList, unchangedPages } from './step-pages.ts'
 
 export type { StepList } from './step-pages.ts'
 
-/** The first page is small, so that it is on the screen at once; the others are as large as the engine allows. */
+/** The first page is small, so that it appears at once; the others are as large as the engine allows. */
 const FIRST_PAGE = 200
 const LATER_PAGE = 2000
-/** With results, pages are shorter: the engine's bound. */
+/** Pages with results are shorter: the engine's limit. */
 const FULL_PAGE = 200
 
-/** While the first read goes on, what has come is shown after the first page, and then at most this often. */
+/** During the first read, steps are shown after the first page, and then at most this often. */
 const SHOW_MS = 400
 
-/** Reads the pages that may have changed. The first read shows pages before all have come; later ones replace the whole. */
+/** Reads the pages that may have changed. The first read shows pages before all have arrived; later reads replace everything. */
 async function readSteps(id: string, { client, queryKey, signal }: QueryFunctionContext): Promise<StepList> {
   const before = client.getQueryData<StepList>(queryKey)
   const pages = before === undefined ? [] : unchangedPages(before)
@@ -35,7 +35,7 @@ async function readSteps(id: string, { client, queryKey, signal }: QueryFunction
   return listOf(pages)
 }
 
-/** The query of the steps of a run. */
+/** Returns the query of the steps of a run. */
 export function stepsQuery(id: string) {
   return {
     queryKey: keyOf('listRunSteps', { id, fields: 'summary' }),
@@ -50,7 +50,7 @@ export function useSteps(id: string) {
   return useQuery({ ...stepsQuery(id), enabled: status === 'ready' })
 }
 
-/** Reads the steps of a run with their results, page by page: for what needs every one. */
+/** Reads the steps of a run with their results, page by page: for components that need every result. */
 export function useStepsWithResults(id: string, enabled = true) {
   const { status } = useSession()
   return useQuery({

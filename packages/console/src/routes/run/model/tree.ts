@@ -1,8 +1,8 @@
-// The tree of a run or an event as a list of branches: the answer of the engine has its nodes level by level. Pure.
+// The tree of a run or an event as a list of branches: the engine's answer has its nodes level by level. Pure.
 
 import type { TreeNode } from '@perdure/protocol'
 
-/** How a run or an event came of another one: as trees say it, or as the next run of a chain. */
+/** How a run or an event was created by another one: as trees say it, or as the next run of a chain. */
 export type Relation = TreeNode['via'] | 'continued'
 
 /** The relations in words. */
@@ -23,18 +23,18 @@ interface Nodes {
   nodes: readonly TreeNode[]
 }
 
-/** A node with what came of it, in the order of the answer. */
+/** A node with the nodes that it created, in the order of the answer. */
 export interface Branch {
   node: TreeNode
   branches: Branch[]
 }
 
-/** The root with everything below it; undefined without a node. */
+/** Returns the root with everything below it; undefined if there is no node. */
 export function branchesOf({ nodes }: Nodes): Branch | undefined {
   const byId = new Map<string, Branch>()
   for (const node of nodes) {
     const branch: Branch = { node, branches: [] }
-    // A run comes of one parent: of a node that is there twice, the first counts.
+    // A run has one parent: if a node is there twice, the first counts.
     if (byId.has(node.id)) continue
     byId.set(node.id, branch)
     if (node.parentId !== undefined) byId.get(node.parentId)?.branches.push(branch)
@@ -45,7 +45,7 @@ export function branchesOf({ nodes }: Nodes): Branch | undefined {
 
 const ENDED: readonly (string | undefined)[] = ['succeeded', 'failed', 'cancelled']
 
-/** The children of a run that a cancel ends with it, and theirs: those that have not ended. */
+/** Returns how many open descendants of a run end with it when it is cancelled. */
 export function openDescendants({ nodes }: Nodes): number {
   const below = new Set(nodes.slice(0, 1).map(({ id }) => id))
   let open = 0

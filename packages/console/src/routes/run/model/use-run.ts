@@ -1,5 +1,5 @@
-// Everything that the run page shows about a run, read once and renewed by the run's own stream: the run, its steps, its
-// timeline frames and why it is in its state.
+// Everything that the run page shows about a run, read once and updated by the run's own stream: the run, its steps, its timeline
+// frames and the reason for its state.
 
 import type { Run, RunExplanation, TimelineFrame } from '@perdure/protocol'
 import { useEffect, useMemo, useRef, useState } from 'react'
@@ -14,13 +14,13 @@ import { useSteps } from './steps.ts'
 const RENEW_MS = 1000
 const RENEW_MS_MANY = 4000
 const MANY_STEPS = 500
-/** From a change of any run to the next read of why this one waits. */
+/** Delay from a change of any run to the next read of the reason why this one waits. */
 const WHY_RENEWAL_MS = 2000
 
-/** A run with its parts, of an engine or of a bundle. */
+/** A run with its parts, from an engine or from a bundle. */
 export interface RunView {
   run: Run
-  /** In execution order; of an engine without their results, which are read where they are shown. */
+  /** In execution order. Steps of an engine have no results, which are read when they are shown. */
   steps: readonly WaterfallStep[]
   /** Whether `steps` are all steps. */
   hasAllSteps: boolean
@@ -37,7 +37,7 @@ export interface RunView {
 const TERMINAL: readonly string[] = ['succeeded', 'failed', 'cancelled']
 export const isTerminal = (status: string): boolean => TERMINAL.includes(status)
 
-/** The queries of a run page, and the view when all that it needs has arrived. */
+/** Returns the queries of a run page, and the view when everything that it needs has arrived. */
 export function useRun(id: string) {
   const run = useRead('getRun', { id }, { keep: false })
   const steps = useSteps(id)
@@ -46,7 +46,7 @@ export function useRun(id: string) {
     afterMs: WHY_RENEWAL_MS,
     enabled: run.data !== undefined && waitsForOthers(run.data.status, why.data),
   })
-  // The frames would keep the engine from answering the first pages.
+  // Reading the frames earlier would delay the engine's answers for the first pages.
   const { frames, progress } = useFrames(id, {
     isWanted: steps.data?.isWhole === true,
     stepCount: steps.data?.steps.length ?? 0,
@@ -63,12 +63,14 @@ export function useRun(id: string) {
   return { run, steps, view }
 }
 
-/** Whether other runs decide how this one goes on: none of its own frames says that its place in a queue or its child changed. */
+/**
+ * Whether other runs decide how this one continues: none of its own frames tells that its place in a queue or its child changed.
+ */
 function waitsForOthers(status: string, why: RunExplanation | undefined): boolean {
   return status === 'queued' || (status === 'waiting' && why?.waitingFor?.kind === 'child')
 }
 
-/** The run with the newest of two reports of its progress: that of its record, and that of its timeline. */
+/** Returns the run with the newer of two reports of its progress: the one in its record, or the one in its timeline. */
 function withProgress(run: Run, live: RunProgress | undefined): Run {
   return live === undefined || live.at < (run.progress?.at ?? '') ? run : { ...run, progress: live }
 }
@@ -76,7 +78,7 @@ function withProgress(run: Run, live: RunProgress | undefined): Run {
 type RunProgress = NonNullable<Run['progress']>
 
 interface Frames {
-  /** Without progress, of which the newest counts. */
+  /** Without progress, because only its newest value counts. */
   frames: readonly TimelineFrame[]
   progress: RunProgress | undefined
 }
@@ -88,14 +90,14 @@ interface FollowedRun {
   isRunning: boolean
 }
 
-/** The frames of the run's timeline so far. When a live frame arrives, what it changed is read again. */
+/** Returns the frames of the run's timeline so far. When a live frame arrives, the data that it changed is read again. */
 function useFrames(id: string, { isWanted, stepCount, isRunning }: FollowedRun): Frames {
   const [frames, setFrames] = useState<readonly TimelineFrame[]>([])
   const [progress, setProgress] = useState<RunProgress>()
   const renewal = useRef<Renewal>(undefined)
   renewal.current ??= new Renewal()
   useEffect(() => () => renewal.current?.stop(), [])
-  // Steps that are read again do not interrupt the timeline.
+  // Reading steps again does not interrupt the timeline.
   const isFollowing = useRef(false)
   isFollowing.current ||= isWanted
   useTopic(isFollowing.current ? `run:${id}` : undefined, {
@@ -112,20 +114,20 @@ function useFrames(id: string, { isWanted, stepCount, isRunning }: FollowedRun):
       })
       renewal.current?.note(next, { hasMany: stepCount > MANY_STEPS, isRunning })
     },
-    // The stream sends the whole timeline, whatever interrupts it.
+    // The stream sends the whole timeline, no matter what interrupts it.
     onGap: async () => {},
   })
   return { frames, progress }
 }
 
-/** Renews the reads that frames make old, a moment after the first of them. */
+/** Renews the reads that frames make outdated, a moment after the first of them. */
 class Renewal {
   readonly #openedAt = engineNow()
   #timer: ReturnType<typeof setTimeout> | undefined
   #isFirst = true
 
   note(frames: readonly TimelineFrame[], { hasMany, isRunning }: { hasMany: boolean; isRunning: boolean }): void {
-    // The first frames are older than what was read.
+    // The first frames are older than the data that was read.
     const fresh = frames.filter(({ ts }) => Date.parse(ts) >= this.#openedAt - RENEW_MS * 5)
     // A step that began to run after the steps were read, and before the first frame, is in no frame.
     const mayHaveMissed = this.#isFirst && isRunning
