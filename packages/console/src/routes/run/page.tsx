@@ -1,4 +1,4 @@
-// The page of one run: what it is, why it is in its state, where its time went, and its tabs.
+// The page of one run: what it is, why it is in its state, how its time was spent, and its tabs.
 
 import type { RunError } from '@perdure/protocol'
 import { useCallback, useEffect, useState } from 'react'
@@ -25,7 +25,7 @@ import { WhyView } from './why-view.tsx'
 export default function RunPage() {
   const { params } = usePage()
   const id = params.id ?? ''
-  // Another run is another page: zoom, folds and dialogs begin anew.
+  // Another run is another page: zoom, folds and dialogs start over.
   return <OneRun key={id} id={id} />
 }
 
@@ -54,7 +54,7 @@ function OneRun({ id }: { id: string }) {
   )
 }
 
-/** The ways to the runs beside this one in the list that it was opened from. */
+/** Links to the neighbours of this run in the list that it was opened from. */
 function Neighbours({ id }: { id: string }) {
   const go = useNavigate()
   const goTo = (by: 1 | -1) => {
@@ -84,7 +84,7 @@ function Neighbours({ id }: { id: string }) {
   )
 }
 
-/** Whether the run failed by an error that no step has: nothing below shows its stack. */
+/** Whether the run failed with an error that no step has: nothing below shows its stack. */
 const hasLostStack = (view: RunView): view is RunView & { run: { error: RunError } } =>
   view.run.status === 'failed' && view.run.error?.stack !== undefined && view.run.error.stepName === undefined
 

@@ -1,4 +1,4 @@
-// The tabs of a run. The timeline is loaded with the page; the others are small enough to be in the same chunk.
+// The tabs of a run. The timeline is loaded with the page; the others are small and share its chunk.
 
 import { lazy, memo, Suspense } from 'react'
 import { useUtc } from '../../data/time/zone.ts'
@@ -31,7 +31,7 @@ const TABS = {
 } as const
 type TabName = keyof typeof TABS
 
-/** Tabs that read more from the engine than a bundle has. */
+/** Tabs that need more data from the engine than a bundle has. */
 const ENGINE_ONLY: readonly TabName[] = ['tree', 'audit', 'streams']
 
 export interface RunTabsProps {
@@ -40,9 +40,9 @@ export interface RunTabsProps {
   onRetry(stepName: string): void
 }
 
-/** Renders anew only when the run or the URL changes, not with every second that passes. */
+/** Renders again only when the run or the URL changes, not every second. */
 export const RunTabs = memo(function RunTabs({ view, drawn, onRetry }: RunTabsProps) {
-  // The tabs show times.
+  // The tabs show times, so a change of the zone renders them again.
   useUtc()
   const [get, set] = useQuery('run')
   const names = (Object.keys(TABS) as TabName[]).filter(name => !view.isBundle || !ENGINE_ONLY.includes(name))

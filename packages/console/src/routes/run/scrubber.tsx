@@ -1,5 +1,5 @@
-// A slider over the frames of a run, and what the run was at that moment: its status, the frame, the memo that the runner was
-// sent with the pass, and what it answered.
+// A slider over the frames of a run, and the state of the run at that moment: its status, the frame, the memo that the pass sent
+// to the runner, and the runner's answer.
 
 import { cutText } from '@perdure/protocol/portable'
 import { useMemo, useState } from 'react'
@@ -17,7 +17,7 @@ import type { RunView } from './model/use-run.ts'
 import css from './scrubber.module.css'
 import type { Drawn } from './use-timeline.ts'
 
-/** Results that the memo and the answer show. */
+/** Maximum number of results shown in the memo and the answer. */
 const SHOWN_MAX = 200
 
 export function Scrubber({ view, drawn }: { view: RunView; drawn: Drawn }) {
@@ -95,7 +95,7 @@ function Exchange({ view, stretch }: { view: RunView; stretch: PassStretch }) {
   )
 }
 
-/** Says that a pass ended the run. */
+/** Explains that a pass ended the run. */
 function endOf({ frames }: RunView, { lastSeq, stopSeq }: PassStretch): string {
   const end = frames.findLast(({ seq, kind }) => kind === 'run_status' && seq <= lastSeq && seq >= stopSeq)
   if (end?.kind !== 'run_status') return ''
@@ -106,7 +106,7 @@ function endOf({ frames }: RunView, { lastSeq, stopSeq }: PassStretch): string {
 const outcomeText = ({ data, error }: WaterfallStep) =>
   error === undefined ? sourceOf(data ?? null) : JSON.stringify({ error: error.message })
 
-/** The memo as JSON: results and errors by the names of their steps. */
+/** Returns the memo as JSON: results and errors by the names of their steps. */
 function memoText(memo: readonly WaterfallStep[]): string {
   return `{${memo
     .slice(0, SHOWN_MAX)
@@ -114,7 +114,7 @@ function memoText(memo: readonly WaterfallStep[]): string {
     .join(',')}}`
 }
 
-/** The answer as JSON: the steps that the pass reported, with their results. */
+/** Returns the answer as JSON: the steps that the pass reported, with their results. */
 function answerText({ answer }: PassStretch, steps: readonly WaterfallStep[]): string {
   const byIndex = new Map(steps.map(step => [step.index, step]))
   const items = answer.slice(0, SHOWN_MAX).map(({ name, index, status, attempt, error }) => {

@@ -1,4 +1,4 @@
-// Where the time of a run went: one bar, with a legend in milliseconds and percent.
+// How the time of a run was spent: one bar, with a legend in milliseconds and percent.
 
 import { useMemo } from 'react'
 import { durationText, exactMs } from '../../ui/duration.ts'
@@ -20,7 +20,7 @@ export function StateBar({ view, drawn }: { view: RunView; drawn: Drawn }) {
     () => timeInState({ statuses: index.statuses, bars, originMs: view.originMs, endMs }),
     [index, bars, view.originMs, endMs],
   )
-  // The frames have not come: without them all of its time would seem to be that of a queue.
+  // The frames have not arrived: without them the run would seem to have spent all its time in a queue.
   if (index.statuses.length === 0 && view.run.status !== 'queued') return <div className={css.coming} />
   if (shares.length === 0) return null
   return (

@@ -1,4 +1,4 @@
-// The timeline as a table: the same rows for those who read tables better than bars.
+// The timeline as a table: the same rows for people who read tables more easily than bars.
 
 import { cutText } from '@perdure/protocol/portable'
 import { useEffect, useRef } from 'react'
@@ -13,7 +13,7 @@ import css from './step-table.module.css'
 
 const HEADS = ['Step', 'Kind', 'Status', 'Attempt', 'Started at', 'Duration'] as const
 const NUMBERS: readonly string[] = ['Attempt', 'Started at', 'Duration']
-/** Rows of the table, or so many times more that the selected one is among them; the timeline has all. */
+/** Maximum number of rows, or the smallest multiple that includes the selected row; the timeline has all rows. */
 const ROWS_STEP = 500
 
 export interface StepTableProps {

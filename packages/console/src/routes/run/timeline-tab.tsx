@@ -87,10 +87,10 @@ export function TimelineTab({ view, drawn, onRetry }: TimelineTabProps) {
   )
 }
 
-/** Passes that are drawn at first; the others are read on request. */
+/** Number of passes drawn at first; the others are read on request. */
 const PASSES_MAX = 200
 
-/** The passes as the engine lists them; of a bundle, as its frames show them. */
+/** Returns the passes as the engine lists them; for a bundle, as its frames show them. */
 function usePassSpans({ run, frames, originMs, isBundle = false, hasAllSteps }: RunView) {
   const input = { id: run.id, limit: PASSES_MAX }
   const pages = usePages('listRunPasses', input, { keep: false, enabled: !isBundle && hasAllSteps })
@@ -108,7 +108,7 @@ function NoSteps({ view }: { view: RunView }) {
   )
 }
 
-/** The run has steps, and none is shown. */
+/** Shown if the run has steps, but none is visible. */
 function NoRows({ timeline: { filter, setFilter } }: { timeline: Timeline }) {
   const [get, set] = useQuery('run')
   const filters = [
@@ -120,7 +120,7 @@ function NoRows({ timeline: { filter, setFilter } }: { timeline: Timeline }) {
   return <FilteredEmpty what="steps" filters={filters} />
 }
 
-/** The part of the axis around a row. */
+/** Returns the part of the axis around a row. */
 function spanOfRow(row: Timeline['rows'][number], { axis }: Timeline, endMs: number) {
   const { fromMs, toMs = endMs } = row.kind === 'bar' ? row.bar : row.fold
   return spanAround({ fromMs: axis.place(fromMs), toMs: axis.place(toMs) }, axis.all)
@@ -131,9 +131,9 @@ const ORDERS: Record<RowOrder, string> = { index: 'in order', start: 'by start',
 interface ToolsProps {
   timeline: Timeline
   view: RunView
-  /** The passes that are drawn, when there are more. */
+  /** The number of passes drawn, if there are more. */
   passes: { count: number; more(): void } | undefined
-  /** Absent when no step has failed. */
+  /** Absent if no step has failed. */
   onNextFailed: (() => void) | undefined
 }
 
@@ -209,8 +209,8 @@ const hasFailed = (row: Timeline['rows'][number]) =>
   row.kind === 'bar' ? row.bar.status === 'failed' : row.fold.failed > 0
 
 /**
- * Selects the next failed step, or the previous one; the selected one stays when there is none. A fold that is selected is opened first,
- * so that its failed steps are next.
+ * Selects the next failed step, or the previous one; the selection stays if there is none. A selected fold is opened first, so
+ * that its failed steps come next.
  */
 function selectFailed({ rows, selected, select, toggle }: Timeline, by: 1 | -1): void {
   if (by === 1 && selected?.kind === 'fold' && !selected.isOpen && hasFailed(selected)) {

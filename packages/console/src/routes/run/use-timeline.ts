@@ -1,4 +1,4 @@
-// The state of the timeline: rows, axis, zoom, folds and selection, as the URL has them.
+// The state of the timeline: rows, axis, zoom, folds and selection, as the URL stores them.
 
 import { useQueries, useQueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
@@ -18,30 +18,30 @@ import { type StepList, stepsQuery } from './model/steps.ts'
 import type { RunView } from './model/use-run.ts'
 import { useUrlText } from './model/use-url-text.ts'
 
-/** Children whose steps are read at once. */
+/** Maximum number of children whose steps are read at once. */
 const CHILDREN_MAX = 50
-/** From a change of any run to the next read of the steps of unfolded children. */
+/** Delay from a change of any run to the next read of the steps of unfolded children. */
 const CHILDREN_RENEWAL_MS = 2000
-/** The URL follows the zoom after this pause. */
+/** Delay before the URL follows the zoom. */
 const URL_MS = 300
 
 /** Bars, frames and the end of the axis, before filters and folds. */
 export interface Drawn {
   bars: readonly Bar[]
-  /** The bars now, whatever moment is drawn. */
+  /** The current bars, no matter which moment is drawn. */
   latest: readonly Bar[]
   index: FrameIndex
-  /** The end of the axis: a step that is tried again has its next attempt on it. */
+  /** The end of the axis: includes the next attempt of a step that is retried. */
   endMs: number
   /** The end of the run, or now. */
   ageMs: number
-  /** Where open bars end: the end of the run, now, or the moment that is drawn. */
+  /** Where open bars end: at the end of the run, now, or at the moment that is drawn. */
   openMs: number
   moment: Moment | undefined
   stops: readonly number[]
 }
 
-/** The bars of the run now, or at the frame that the URL names. */
+/** Returns the bars of the run now, or at the frame that the URL names. */
 export function useDrawn(view: RunView): Drawn {
   const [get] = useQuery('run')
   const { steps, frames, originMs, run } = view
@@ -71,7 +71,7 @@ export function useDrawn(view: RunView): Drawn {
   )
 }
 
-/** When something happened last, and when the last of the next attempts is planned. */
+/** Returns when something last happened, and when the last of the next attempts is planned. */
 function lastTimes(bars: readonly Bar[]) {
   let lastMs = 0
   let plannedMs = 0
@@ -83,7 +83,7 @@ function lastTimes(bars: readonly Bar[]) {
   return { lastMs, plannedMs }
 }
 
-/** Where open bars end: once a second further on, or without motion, where they were when the run changed last. */
+/** Returns where open bars end: moved once a second, or with reduced motion, only when the run changes. */
 function useBarTime({ steps, frames, run }: RunView): number {
   const now = useNow()
   // biome-ignore lint/correctness/useExhaustiveDependencies: a change of the run moves the bars.
@@ -93,7 +93,7 @@ function useBarTime({ steps, frames, run }: RunView): number {
 
 export interface Timeline {
   rows: readonly Row[]
-  /** The most rows that there were since the reader chose what to show: while a run goes on, the page keeps room for them. */
+  /** The largest number of rows since the reader chose what to show: while a run is open, the page keeps space for them. */
   rowsMin: number
   axis: Axis
   span: Span
@@ -106,7 +106,7 @@ export interface Timeline {
   setFilter(text: string): void
 }
 
-/** Rows, axis and zoom of what is drawn. */
+/** Returns rows, axis and zoom of the drawn timeline. */
 export function useTimeline(drawn: Drawn, view: RunView): Timeline {
   const { originMs } = view
   const [get, set] = useQuery('run')
@@ -172,14 +172,14 @@ export function useTimeline(drawn: Drawn, view: RunView): Timeline {
   }
 }
 
-/** The step that a failed run failed by: its page opens there. */
+/** Returns the step that made a failed run fail: its page opens there. */
 function culpritOf({ run, hasAllSteps }: RunView, bars: readonly Bar[]): Bar | undefined {
   const name = run.error?.stepName
   if (run.status !== 'failed' || name === undefined || !hasAllSteps) return undefined
   return bars.findLast(bar => bar.status === 'failed' && (bar.label === name || bar.name === name))
 }
 
-/** The largest count since the choice changed. */
+/** Returns the largest count since the choice changed. */
 function useMost(count: number, choice: string): number {
   const most = useRef({ count, choice })
   if (most.current.choice !== choice) most.current = { count, choice }
@@ -187,14 +187,14 @@ function useMost(count: number, choice: string): number {
   return most.current.count
 }
 
-/** How the URL names a row: a step by its name, all else by its key. */
+/** Returns the name of a row in the URL: a step's name, otherwise the row's key. */
 const nameOf = (row: Row) => (row.kind === 'bar' && row.key === row.bar.id ? row.bar.label : row.key)
 
 /** Keys are joined by commas, so commas in them are escaped; the URL escapes the rest. */
 const encodeKey = (key: string) => key.replaceAll('%', '%25').replaceAll(',', '%2C')
 const decodeKey = (text: string) => text.replaceAll('%2C', ',').replaceAll('%25', '%')
 
-/** The part of the axis that is shown. The URL has it in milliseconds of the run and follows with a pause. */
+/** Returns the visible part of the axis. The URL has it in milliseconds of the run, and follows after a pause. */
 function useZoom(axis: Axis): [Span, (span: Span) => void] {
   const [get, set] = useQuery('run')
   const [span, setSpan] = useState(() => readSpan(get('t'), axis))
@@ -225,7 +225,10 @@ function readSpan(text: string | undefined, axis: Axis): Span | undefined {
 
 const NO_FRAMES: FrameIndex = { statuses: [], byStep: new Map() }
 
-/** The bars of child runs, on the axis of the run. Frames of the children are not followed: their steps are renewed while one may change. */
+/**
+ * Returns the bars of child runs, on the axis of the run. Frames of the children are not followed: their steps are read again
+ * while one may change.
+ */
 function useChildren(ids: readonly string[], { originMs, isLive }: { originMs: number; isLive: boolean }) {
   const queries = useQueryClient()
   const children = useQueries({

@@ -1,4 +1,4 @@
-// Why a run is in its state: the engine's sentence, with the one action that would end the wait.
+// The reason for a run's state: the engine's sentence, with the one action that would end the wait.
 
 import type { RunExplanation } from '@perdure/protocol'
 import { cutText } from '@perdure/protocol/portable'
@@ -13,7 +13,7 @@ import type { RunView } from './model/use-run.ts'
 import { howToRaise, sentenceParts, whyAction } from './why.ts'
 import css from './why-view.module.css'
 
-/** More of a name or a message is not shown: the error has a place of its own. */
+/** Maximum length shown of a name or a message: the error has its own place. */
 const OTHERS_CHARS_MAX = 300
 
 export interface WhyViewProps {
@@ -118,7 +118,7 @@ function ActionView({ why, run, onAction, onStep }: ActionViewProps) {
   }
 }
 
-/** The runs that hold the slots that this run waits for. */
+/** The runs that hold the slots this run waits for. */
 function BlockedBy({ view }: { view: RunView }) {
   const now = useNow()
   const holders = view.why?.blockedBy

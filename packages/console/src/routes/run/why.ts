@@ -1,16 +1,16 @@
-// Adds to the engine's sentence about a run: times of the reader, the one action that would end the wait, and
-// links. Pure; the view turns actions into links and buttons.
+// Adds to the engine's sentence about a run: times in the reader's zone, the one action that would end the wait, and links. Pure;
+// the view turns actions into links and buttons.
 
 import type { RunExplanation } from '@perdure/protocol'
 import { agoText, clockText } from '../../ui/time.ts'
 
 export interface SentencePart {
   text: string
-  /** Written by others: its direction of writing must not change the order of the words around it. */
+  /** Others wrote it: its writing direction must not change the order of the words around it. */
   isOfOthers: boolean
 }
 
-/** The engine's sentence, with its times as the reader's. `nowMs` is the engine's time. */
+/** Returns the engine's sentence, with its times in the reader's zone. `nowMs` is the engine's time. */
 export function sentenceParts({ sentence, waitingFor, error }: RunExplanation, nowMs: number): SentencePart[] {
   const message = waitingFor?.error ?? error?.message
   const before = message ? sentence.indexOf(`: ${message}`) : -1
@@ -31,7 +31,7 @@ export const sentenceText = (why: RunExplanation, nowMs: number): string =>
     .map(({ text }) => text)
     .join('')
 
-/** Others wrote what is in quotes. */
+/** Splits the sentence at quotes: others wrote the quoted text. */
 function quotedParts(sentence: string): SentencePart[] {
   return sentence
     .split(/"([^"]*)"/)
@@ -56,7 +56,7 @@ export type WhyAction =
   | { kind: 'runners' | 'limits' | 'workflow' | 'resume' }
   | { kind: 'retry-from' | 'show-step'; stepName: string }
 
-/** The action, if there is one. */
+/** Returns the action, if there is one. */
 export function whyAction({
   runId: ownId,
   status,
@@ -82,13 +82,13 @@ export function whyAction({
   return undefined
 }
 
-/** A resume alone pauses a run beyond a budget again: the run with the budget, which has the button, is the place to go. */
+/** A mere resume would pause a run beyond its budget again: link to the run that has the budget, whose page has the button. */
 function pausedAction(ownId: string, waitingFor: RunExplanation['waitingFor']): WhyAction | undefined {
   if (waitingFor?.kind !== 'budget' || waitingFor.runId === undefined) return { kind: 'resume' }
   return waitingFor.runId === ownId ? undefined : { kind: 'open-run', runId: waitingFor.runId, what: 'budget' }
 }
 
-/** How the limit that holds the run is raised. A run keeps the limits that its workflow had when it was created. */
+/** Explains how to raise the limit that holds the run. A run keeps the limits that its workflow had at the run's creation. */
 export function howToRaise({ status, waitingFor }: RunExplanation): string | undefined {
   const policy = waitingFor?.kind
   if (status !== 'queued' || (policy !== 'concurrency' && policy !== 'throttle')) return undefined

@@ -1,7 +1,7 @@
-// The messages of an output stream as they count: each chunk with its step, and whether a rollback has withdrawn it. Messages may come
-// twice, because a connection that replaces another repeats some. Pure.
+// The messages of an output stream and their state: each chunk with its step, and whether a rollback has withdrawn it. Messages
+// may arrive twice, because a connection that replaces another repeats some. Pure.
 
-/** A message as the engine sends it. Step and attempt are those of the message before where they are absent. */
+/** A message in the form that the engine sends. If step and attempt are absent, they are those of the previous message. */
 export type StreamMessage = { n: number; step?: string; attempt?: number } & (
   | { chunk: unknown }
   | { rollback: number; reason: 'failed' | 'lost' }
@@ -24,7 +24,7 @@ export interface Rollback {
   step: string
   attempt: number
   reason: 'failed' | 'lost'
-  /** How many chunks it withdrew. */
+  /** Number of withdrawn chunks. */
   count: number
 }
 
@@ -40,13 +40,13 @@ export type Entry = Chunk | Rollback | StreamEnd
 export class StreamLog {
   readonly entries: Entry[] = []
   end: StreamEnd | undefined
-  /** Chunks that count. */
+  /** Number of chunks that were not withdrawn. */
   chunks = 0
   #next = 0
   #step = ''
   #attempt = 1
 
-  /** Takes messages in their order. Whether any of them was new. */
+  /** Adds messages in order. Returns whether any of them was new. */
   add(messages: readonly StreamMessage[]): boolean {
     const before = this.#next
     for (const message of messages) {
@@ -87,7 +87,7 @@ export class StreamLog {
   }
 }
 
-/** Consecutive texts of one attempt that all count, or that one rollback has withdrawn. */
+/** Consecutive texts of one attempt that are all valid, or were all withdrawn by one rollback. */
 export interface TextPart {
   kind: 'text'
   n: number
@@ -97,7 +97,7 @@ export interface TextPart {
   text: string
 }
 
-/** The texts among the entries, joined as far as they belong together, with rollbacks and the end between them. */
+/** Returns the texts among the entries, joined where they belong together, with rollbacks and the end between them. */
 export function textParts(entries: readonly Entry[]): (TextPart | Rollback | StreamEnd)[] {
   const parts: (TextPart | Rollback | StreamEnd)[] = []
   let texts: string[] = []
@@ -126,7 +126,7 @@ export function textParts(entries: readonly Entry[]): (TextPart | Rollback | Str
   return parts
 }
 
-/** The newest entries, at most so many, with texts of at most so many characters together; at least one. */
+/** Returns the newest entries, at most this many, with texts of at most this many characters in total; at least one entry. */
 export function newest(
   entries: readonly Entry[],
   { count, chars }: { count: number; chars: number },

@@ -1,5 +1,5 @@
-// One output stream, live: its text or its chunks, what was withdrawn struck through, and its end. The newest part is in the document;
-// earlier parts are shown on request.
+// One output stream, live: its text or its chunks, withdrawn parts struck through, and its end. Only the newest part is in the
+// document; earlier parts are shown on request.
 
 import type { RunStream } from '@perdure/protocol'
 import { cutText } from '@perdure/protocol/portable'
@@ -26,13 +26,13 @@ import {
 } from './stream-log.ts'
 import css from './streams.module.css'
 
-/** Entries and characters that are in the document at first, and more on each request. */
+/** Number of entries and characters in the document at first, and added on each request. */
 const CHUNKS_SHOWN = 500
 const TEXTS_SHOWN = 5000
 const CHARS_SHOWN = 200_000
-/** Characters of one chunk. */
+/** Maximum number of characters shown of one chunk. */
 const CHUNK_CHARS = 4096
-/** A reader who is so near to the end follows it. */
+/** A reader who is this close to the end follows it. */
 const NEAR_END_PX = 24
 
 export interface StreamViewProps {
@@ -106,7 +106,7 @@ export function StreamView({ runId, stream, isLive, hasStep }: StreamViewProps) 
   )
 }
 
-/** The messages of a topic; `version` changes with them. */
+/** Returns the messages of a topic; `version` changes with them. */
 function useStreamLog(topic: `run:${string}` | undefined): { log: StreamLog; version: number } {
   const [log] = useState(() => new StreamLog())
   const [version, change] = useReducer((count: number) => count + 1, 0)
@@ -115,13 +115,13 @@ function useStreamLog(topic: `run:${string}` | undefined): { log: StreamLog; ver
       const added = frames.map(({ kind, messages }) => kind === 'stream' && log.add(messages as StreamMessage[]))
       if (added.includes(true)) change()
     },
-    // The connection resumes behind the last message.
+    // The connection resumes after the last message.
     onGap: async () => {},
   })
   return { log, version }
 }
 
-/** The joined texts that count. */
+/** Returns the texts that were not withdrawn, joined. */
 const countedText = ({ entries }: StreamLog): string =>
   entries
     .flatMap(entry =>
@@ -174,13 +174,13 @@ function Chunks({ entries, ...rest }: PartsProps) {
   )
 }
 
-/** The JSON of a chunk, cut; of a payload that is hidden, its shape. */
+/** Returns the JSON of a chunk, cut; the shape of the payload if it is hidden. */
 function chunkText({ value }: Chunk, isHidden: boolean): string {
   const source = sourceOf(value)
   return cutText(isHidden ? veiledText(source) : source, CHUNK_CHARS, '…')
 }
 
-/** Text that counts, or that was withdrawn. */
+/** A text that is valid or was withdrawn. */
 function Counted({
   withdrawnBy,
   className,
@@ -201,7 +201,7 @@ function Counted({
 
 type StepButtonProps = Omit<PartsProps, 'entries'> & { of: { step: string; attempt: number } }
 
-/** The step of a chunk: a press selects its bar in the timeline. */
+/** The step of a chunk: pressing it selects the step's bar in the timeline. */
 function StepButton({ of: { step, attempt }, hasStep, onStep }: StepButtonProps) {
   const text = attempt === 1 ? shortName(step) : `${shortName(step)} · attempt ${attempt}`
   if (!hasStep(step)) return <span className={css.step}>{text}</span>

@@ -1,4 +1,4 @@
-// The output streams of a run: their list, and one of them as it is written, as text or chunk by chunk.
+// The output streams of a run: their list, and one of them while it is written, as text or chunk by chunk.
 
 import type { RunStream } from '@perdure/protocol'
 import { useRead } from '../../../data/queries.ts'
@@ -11,7 +11,7 @@ import type { RunView } from '../model/use-run.ts'
 import tabs from '../tabs/tabs.module.css'
 import { StreamView } from './stream-view.tsx'
 
-/** The list is read again while the run goes on: no topic says that a step writes to a new stream. */
+/** The list is read again while the run is open, because no topic reports that a step writes to a new stream. */
 const RENEW_MS = 3000
 
 export default function StreamsTab({ view }: { view: RunView }) {

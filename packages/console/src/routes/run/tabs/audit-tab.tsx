@@ -1,4 +1,4 @@
-// The audit of a run: the entries of the audit log that target it or that forked into it.
+// The audit of a run: the entries of the audit log that target the run or forked into it.
 
 import { cutText } from '@perdure/protocol/portable'
 import { itemsOf, usePages } from '../../../data/queries.ts'

@@ -1,4 +1,4 @@
-// Log lines: time, level, scope and message, with the fields below. A press on a scope goes to its step.
+// Log lines: time, level, scope and message, with the fields below. Pressing a scope goes to its step.
 
 import { cutText } from '@perdure/protocol/portable'
 import { sourceOf } from '../../../data/json/parse.ts'
@@ -15,7 +15,7 @@ const MESSAGE_CHARS = 4096
 /** The scope of lines that the handler writes outside of its steps. */
 export const HANDLER_SCOPE = '@root'
 
-/** A scope as people read it: the name of the step, or that it is the handler. */
+/** Returns a scope in readable form: the name of the step, or `handler`. */
 export const scopeText = (scope: string) => (scope === HANDLER_SCOPE ? 'handler' : cutText(scope, 80))
 
 export interface LogLinesProps {
@@ -65,10 +65,13 @@ export function LogLines({ lines, originMs, wraps = true, current, onScope }: Lo
   )
 }
 
-/** The runner's time of a line is not used if its clock differs from the engine's by more. */
+/** The runner's time of a line is ignored if its clock differs from the engine's by more than this. */
 const CLOCKS_MS_MAX = 2000
 
-/** When the runner wrote the line, unless its clock cannot be right: the engine stores the lines of a step when it ends. */
+/**
+ * Returns when the runner wrote the line, unless its clock cannot be right: the engine stores the lines of a step when the step
+ * ends.
+ */
 function writtenAt({ ts, tsMs }: LogFrame, originMs: number): number {
   const storedAt = Date.parse(ts)
   if (tsMs === undefined || tsMs > storedAt + CLOCKS_MS_MAX || tsMs < originMs - CLOCKS_MS_MAX) return storedAt

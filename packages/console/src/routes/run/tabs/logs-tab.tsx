@@ -12,7 +12,7 @@ import { HANDLER_SCOPE, LogLines, scopeText } from './log-lines.tsx'
 import css from './tabs.module.css'
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const
-/** Lines that are in the document; older ones are shown on request. */
+/** Maximum number of lines in the document; older ones are shown on request. */
 const LINES_SHOWN = 500
 
 export function LogsTab({ view }: { view: RunView }) {
@@ -29,7 +29,7 @@ export function LogsTab({ view }: { view: RunView }) {
   const end = useRef<HTMLDivElement>(null)
   const list = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    // The lines of the step from whose bar one comes.
+    // Scroll to the lines of the step whose bar led here.
     list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'center' })
   }, [])
   useEffect(() => {
@@ -50,7 +50,7 @@ export function LogsTab({ view }: { view: RunView }) {
         </select>
         <select aria-label="Scope" value={scope} onChange={event => set({ scope: event.target.value })}>
           <option value="">all scopes</option>
-          {/* One that a link has. */}
+          {/* A value that came with a link. */}
           {scope !== '' && !scopes.includes(scope) && <option value={scope}>{scopeText(scope)}</option>}
           {scopes.map(one => (
             <option key={one} value={one}>
@@ -108,12 +108,12 @@ function SearchField({ text, onChange }: { text: string; onChange(text: string):
 
 interface LogFilter {
   level: (typeof LEVELS)[number]
-  /** Empty for every scope. */
+  /** Empty for all scopes. */
   scope: string
   text: string
 }
 
-/** The lines of this level and above, of the scope, with the text in their message or their fields. */
+/** Returns the lines of the scope at this level or above, with the text in their message or their fields. */
 function filtered(all: readonly LogFrame[], { level, scope, text }: LogFilter): LogFrame[] {
   const wanted = text.toLowerCase()
   const least = LEVELS.indexOf(level)

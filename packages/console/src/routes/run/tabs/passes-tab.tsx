@@ -1,5 +1,5 @@
-// The passes of a run: which runner had each and when, what it settled, and how the run went on. A bundle's are derived from
-// its frames, which show a pass where the run's status changed.
+// The passes of a run: which runner had each and when, which steps it settled, and how the run continued. A bundle's passes are
+// derived from its frames, which show a pass where the run's status changed.
 
 import type { PassRecord } from '@perdure/protocol'
 import { type ReactNode, useMemo } from 'react'
@@ -55,7 +55,7 @@ const OUTCOMES: Record<PassRecord['outcome'], readonly [string, string]> = {
 /** The columns of numbers. */
 const NUMBERS: readonly string[] = ['Sent at', 'Duration', 'Attempt']
 
-/** A row of the table: a cell for each head. */
+/** A row of the table: one cell per column head. */
 interface PassLine {
   key: number
   cells: readonly ReactNode[]

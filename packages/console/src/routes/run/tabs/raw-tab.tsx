@@ -1,4 +1,4 @@
-// The run as the engine answers it: run, steps and frames as JSON, to read, copy and save; and the run as a bundle.
+// The run in the form of the engine's answers: run, steps and frames as JSON, to read, copy and save; and the run as a bundle.
 
 import { useMemo, useState } from 'react'
 import { sourceOf } from '../../../data/json/parse.ts'
@@ -16,7 +16,7 @@ const PARTS = ['run', 'steps', 'frames'] as const
 /** How long the engine may take to write a long bundle. */
 const BUNDLE_MS_MAX = 150_000
 
-/** The bundle of the engine; of a run that is shown from a file, that part of it that is shown. */
+/** Returns the engine's bundle. For a run from a file: the part that is shown. */
 async function bundleText({ run, steps, frames, isBundle }: RunView, payloads: '0' | '1'): Promise<string> {
   if (isBundle)
     return `{"perdure-bundle":1,"run":${sourceOf(run)},"steps":${sourceOf(steps)},"timeline":${sourceOf(frames)}}`

@@ -1,6 +1,6 @@
-// Saves a text as a file of the browser.
+// Saves a text as a file through the browser.
 
-/** A file under a fixed name. */
+/** A file with a fixed name. */
 export interface TextFile {
   name: string
   type: string
@@ -17,6 +17,6 @@ export function saveText({ name, type, parts }: TextFile): void {
   link.href = url
   link.download = name
   link.click()
-  // The download has its own reference by the next task.
+  // By the next task, the download has its own reference.
   setTimeout(() => URL.revokeObjectURL(url), 0)
 }

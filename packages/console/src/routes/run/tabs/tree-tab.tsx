@@ -1,5 +1,5 @@
 // The tree of a run: its event with the runs that it started, the run's parent and source, its children, forks and emitted
-// events, and all that those started.
+// events, and everything that those started.
 
 import type { TreeNode } from '@perdure/protocol'
 import { cutText } from '@perdure/protocol/portable'
@@ -51,7 +51,7 @@ export function TreeTab({ view }: { view: RunView }) {
   )
 }
 
-/** The runs around the run that its tree may not have. */
+/** Related runs that the run's tree may not have. */
 function AllAbove({ run, isOfEvent }: { run: RunView['run']; isOfEvent: boolean }) {
   const { parentRunId, replayOf, startedBy, continuedFrom, continuedAs } = run
   return (
@@ -65,7 +65,9 @@ function AllAbove({ run, isOfEvent }: { run: RunView['run']; isOfEvent: boolean 
   )
 }
 
-/** The tree of the run's event, when the event is in the log and its tree has the run; else the tree of the run. */
+/**
+ * Returns the tree of the run's event, if the event is in the log and its tree contains the run; otherwise the tree of the run.
+ */
 function useTree(id: string, eventId: string | undefined) {
   const ofEvent = useRead('getEventTree', { id: eventId ?? '' }, { keep: false, enabled: eventId !== undefined })
   const isOfEvent = ofEvent.data?.nodes.some(node => node.id === id) === true
@@ -74,7 +76,7 @@ function useTree(id: string, eventId: string | undefined) {
   return { query: isOfEvent || !isOther ? ofEvent : ofRun, isOfEvent }
 }
 
-/** A run that its own tree does not have. */
+/** A run that is not in the other run's own tree. */
 function Above({ kind, id }: { kind: string; id: string }) {
   const { data } = useRead('getRun', { id }, { keep: false })
   return (
