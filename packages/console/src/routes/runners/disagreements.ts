@@ -1,4 +1,4 @@
-// Finds the workflows of which live runners of one app have different definitions.
+// Finds the workflows whose definitions differ between live runners of one app.
 
 export interface Serving {
   app: string

@@ -11,7 +11,7 @@ import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import { type Runner, RunnersTable } from './runners-table.tsx'
 
-/** From a change of a run to the next read. */
+/** Delay from a change of a run to the next read. */
 const RENEWAL_MS = 10_000
 
 export default function RunnersPage() {

@@ -1,4 +1,4 @@
-// A list of runners, with a look at one and a warning where they disagree: for the page of all runners and the page of an app.
+// A list of runners, with a preview of one and a warning if they disagree: for the page of all runners and the page of an app.
 
 import type { Calls } from '@perdure/client'
 import { Link } from '../../router/router.tsx'
@@ -78,19 +78,22 @@ const COLUMNS: readonly Column<Runner>[] = [
   },
 ]
 
-/** A Connect runner without a socket is disconnected; one that is called by HTTP is silent when it sends no heartbeat. */
+/**
+ * Returns the state: a Connect runner without a socket is disconnected; a runner called over HTTP that sends no heartbeat is
+ * silent.
+ */
 function stateOf({ live, url }: Runner): string {
   if (live) return 'live'
   return isConnect(url) ? 'disconnected' : 'silent'
 }
 
-/** Whether the runner has a socket to the engine, and is not called at an address. */
+/** Whether the runner has a socket to the engine, instead of an address. */
 export const isConnect = (url: string) => url.startsWith('conn:')
 
-/** The name of a row. */
+/** Returns the key of a row. */
 const keyOf = ({ app, runnerId }: Runner) => `${app}\n${runnerId}`
 
-/** A look at a runner. */
+/** Returns the preview of a runner. */
 function lookAtRunner({ runnerId, app, url, workflows, lastFailure }: Runner): Look {
   return {
     head: (
@@ -113,7 +116,7 @@ const COLUMNS_OF_APP = COLUMNS.filter(({ id }) => id !== 'app')
 export interface RunnersTableProps {
   label: string
   runners: readonly Runner[]
-  /** Whether all rows are of one app, which is not shown then. */
+  /** Whether all rows belong to one app, which is then not shown. */
   isOfApp?: boolean
 }
 
@@ -134,7 +137,7 @@ export function RunnersTable({ label, runners, isOfApp = false }: RunnersTablePr
   )
 }
 
-/** Workflows of which live runners of one app have different definitions: a deployment is under way, or went wrong. */
+/** Workflows whose definitions differ between live runners of one app: a deployment is under way, or went wrong. */
 function Disagreements({ runners }: { runners: readonly Runner[] }) {
   return disagreements(runners).map(({ app, workflow, runnerIds }) => (
     <p key={`${app}\n${workflow}`} role="note" className={css.warning}>
@@ -144,7 +147,7 @@ function Disagreements({ runners }: { runners: readonly Runner[] }) {
   ))
 }
 
-/** The name of a runner; below it the address, if that is not the name, and the program that runs there. */
+/** The name of a runner; below it the address, if it is not the name, and the program that runs there. */
 function Name({ runner }: { runner: Runner }) {
   const { runnerId, url, sdkName, version, runtime, framework, region, keyMatches, keyFingerprint } = runner
   const program = [[sdkName, version].filter(Boolean).join(' '), runtime, framework]

@@ -1,4 +1,4 @@
-// The values of the attributes that are shown as columns, with their numbers among the rows that are loaded: a value is a filter.
+// The values of the attributes shown as columns, with their counts in the loaded rows: each value works as a filter.
 
 import { Button } from '../../ui/button.tsx'
 import { useVeil } from '../../ui/veil.ts'

@@ -1,13 +1,13 @@
-// The columns of attributes, among the columns of the URL: `@customer`. Pure.
+// The attribute columns among the columns of the URL: `@customer`. Pure.
 
 import { decode } from '../../router/routes.ts'
 
-/** Columns of attributes at most. */
+/** Maximum number of attribute columns. */
 export const ATTRIBUTE_COLUMNS_MAX = 4
 
-/** The name of the column of an attribute: a list in the URL is divided by commas. */
+/** Returns the name of an attribute's column, encoded because commas separate a list in the URL. */
 export const columnOf = (key: string): string => `@${encodeURIComponent(key)}`
 
-/** The keys of the attributes among the columns. */
+/** Returns the keys of the attributes among the columns. */
 export const attributeKeys = (columns: readonly string[]): string[] =>
   columns.flatMap(name => (name.startsWith('@') ? decode(name.slice(1)) : [])).slice(0, ATTRIBUTE_COLUMNS_MAX)

@@ -14,12 +14,12 @@ import { attributeKeys } from './attribute-keys.ts'
 import { progressOf } from './live-progress.ts'
 import styles from './runs.module.css'
 
-// The first page is small: few lists have runs that report progress.
+// Loaded separately, to keep the first page small: few lists have runs that report progress.
 const Progress = lazy(() => import('../../ui/progress/progress.tsx'))
 
 export type Run = Item<'listRuns'>
 export type SortKey = 'started' | 'workflow' | 'status' | 'app' | 'duration'
-/** The order of the list, and the way to change it. */
+/** The order of the list, and a function that changes it. */
 export interface Sorting {
   key: SortKey
   dir: 'asc' | 'desc'
@@ -97,7 +97,7 @@ export function runColumns(shown: readonly string[], sorting: Sorting, longMs: n
   ]
   return [
     ...all.filter(({ id }) => !(OPTIONAL_COLUMNS as readonly string[]).includes(id) || shown.includes(id)),
-    // In cards the head of a column stands before what is aligned to the end.
+    // In cards the head of a column comes before cells that are aligned to the end.
     ...attributeKeys(shown).map(
       (key): Column<Run> => ({
         id: `@${key}`,
@@ -110,7 +110,7 @@ export function runColumns(shown: readonly string[], sorting: Sorting, longMs: n
   ]
 }
 
-/** Attributes may be parts of the input, and are hidden with it. */
+/** An attribute. Attributes may be parts of the input, and are hidden with it. */
 function Attribute({ value }: { value: unknown }) {
   const { isHidden } = useVeil()
   if (value === undefined) return null
@@ -139,7 +139,7 @@ function Trigger({ run: { eventName, cron, replayOf, parentRunId, startedBy, kin
   )
 }
 
-/** The step that a run is at, or what it waits for. */
+/** Returns the current step of a run, or what it waits for. */
 function atText({ waitingFor, currentStepName, error, status, position, finishedAt }: Run, nowMs: number): string {
   if (status === 'failed') return error?.message ?? ''
   if (!waitingFor) return (finishedAt === undefined && currentStepName) || ''
@@ -147,7 +147,7 @@ function atText({ waitingFor, currentStepName, error, status, position, finished
   const left = until && durationText(Math.max(0, Date.parse(until) - nowMs))
   const ahead =
     position === undefined || status !== 'queued' ? '' : position ? `, ${position} ahead` : ', next in queue'
-  // A limit without a key has the empty one.
+  // A limit without a key has the empty key.
   const place = (key ? ` ${key}` : '') + ahead
   const texts: Record<string, string> = {
     sleep: left ? `sleeps, ${left} left` : 'sleeps',

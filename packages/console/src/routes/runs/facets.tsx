@@ -1,5 +1,5 @@
-// The facets beside the list: how many runs there are by status, workflow, app and kind of wait, in the window of the list. A count is
-// a filter. They come from statistics, so that they cost no search.
+// The facets next to the list: how many runs there are by status, workflow, app and kind of wait, in the window of the list. A
+// count works as a filter. The counts come from statistics, so they cost no search.
 
 import { useMemo } from 'react'
 import { useRead } from '../../data/queries.ts'
@@ -29,7 +29,7 @@ interface Facet {
   counts: readonly (readonly [value: string, runs: number])[]
 }
 
-/** The filters of the list that the counts do not have. */
+/** The filters of the list that the counts do not support. */
 const UNCOUNTED = {
   q: 'text',
   type: 'type',
@@ -48,7 +48,7 @@ export default function Facets({ input, get, set }: FacetsProps) {
   const given = Object.entries({ since, until: end, app, workflow, status, waitingFor }).filter(
     ([, value]) => value !== undefined,
   )
-  // Counts are of one workflow, or of all.
+  // The engine counts for one workflow, or for all.
   const { data } = useRead('getRunFacets', Object.fromEntries(given), { staleMs: STALE_MS, enabled: !isPattern })
   if (!data || isPattern) return null
   const uncounted = Object.entries(UNCOUNTED).flatMap(([name, word]) => (get(name as 'q') === undefined ? [] : [word]))
@@ -73,12 +73,12 @@ export default function Facets({ input, get, set }: FacetsProps) {
   )
 }
 
-/** A list without an end goes on with the time. */
+/** A list without an end grows with the time. */
 const AHEAD_MS = 86_400_000
 
 /**
- * The end of the counts, not before that of the list. With an end the runs in flight that were created in the window are counted, which
- * are those in the list; without a beginning all are.
+ * Returns the end of the counts, not before the end of the list. With an end, the counts include the runs in flight that were
+ * created in the window, which are the ones in the list; without a beginning, they include all.
  */
 function endOf(hasBeginning: boolean, until: string | undefined): string | undefined {
   if (until === undefined && !hasBeginning) return undefined
@@ -114,12 +114,12 @@ function FacetList({ facet: { name: parameter, title, counts }, value, onChange 
   )
 }
 
-/** The filter `running` finds runs that wait too, so its count has both. */
+/** The filter `running` also finds runs that wait, so its count includes both. */
 function asFiltered(status: Readonly<Record<string, number>>): Record<string, number> {
   return { ...status, running: (status.running ?? 0) + (status.waiting ?? 0) }
 }
 
-/** Workflows of several apps may have one name, by which the list filters. */
+/** Workflows of several apps may have the same name, and the list filters by name. */
 function byName(counts: readonly (readonly [string, number])[]): [string, number][] {
   const sums = new Map<string, number>()
   for (const [name, runs] of counts) sums.set(name, (sums.get(name) ?? 0) + runs)

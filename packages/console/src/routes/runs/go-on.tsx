@@ -1,5 +1,5 @@
-// Below a search that stopped at its time limit, or a list that has read all that it reads by itself: how far it came, and the way
-// to go on.
+// Shown below a search that stopped at its time limit, or a list that has read all it reads automatically: how far it came, and a
+// button to continue.
 
 import type { Page } from '@perdure/client'
 import type { InfiniteData } from '@tanstack/react-query'

@@ -1,14 +1,15 @@
-// The newest progress of the runs in the list. Rows do not have it: it comes with the stream, and stays for the way back to the list.
+// The newest progress of the runs in the list. Rows do not have it: it arrives with the stream, and is kept for the way back to
+// the list.
 
 import type { Item } from '../../data/queries.ts'
 import type { LiveFrame } from '../../live/use-live.ts'
 
-/** Runs whose progress is kept. The oldest report is dropped. */
+/** Maximum number of runs whose progress is kept. The oldest report is dropped. */
 const KEPT_MAX = 5000
 
 const newest = new Map<string, { seq: number; source: string }>()
 
-/** Keeps the progress of a batch. Answers whether there was any. */
+/** Keeps the progress in a batch. Returns whether there was any. */
 export function noteProgress(frames: readonly LiveFrame[]): boolean {
   let isNew = false
   for (const { kind, runId, seq = 0, value } of frames) {
@@ -26,7 +27,7 @@ export function noteProgress(frames: readonly LiveFrame[]): boolean {
 
 const ENDED: readonly string[] = ['succeeded', 'failed', 'cancelled']
 
-/** The JSON text of the progress of a run that goes on. */
+/** Returns the JSON text of the progress of a run that has not ended. */
 export function progressOf({ id, status }: Pick<Item<'listRuns'>, 'id' | 'status'>): string | undefined {
   return ENDED.includes(status) ? undefined : newest.get(id)?.source
 }

@@ -19,7 +19,7 @@ const NAMES: Readonly<Record<(typeof OPTIONAL_COLUMNS)[number], string>> = {
   app: 'App',
   pin: 'Pinned to',
 }
-/** Attributes that are offered at most; any other can be typed. */
+/** Maximum number of attributes offered; any other can be typed. */
 const OFFERED_MAX = 12
 const KEY_CHARS_MAX = 64
 

@@ -1,4 +1,4 @@
-// How the list looks: columns and density, in the URL and remembered in this browser.
+// The look of the list: columns and density, in the URL and remembered in this browser.
 
 import { useState } from 'react'
 import { browserStorage } from '../../data/storage/storage.ts'
@@ -7,7 +7,7 @@ import { DEFAULT_COLUMNS } from './columns.tsx'
 
 const STORED = 'perdure.runs.look'
 
-/** The columns and the density of the list, and the way to change them. */
+/** The columns and the density of the list, and functions that change them. */
 export interface Look {
   columns: readonly string[]
   isDense: boolean
@@ -19,7 +19,7 @@ interface Stored {
   rows?: string
 }
 
-/** The look of the URL; without one, that of this browser. */
+/** Returns the look in the URL; if there is none, this browser's. */
 export function useLook(...[get, set]: ReturnType<typeof useQuery<'runs'>>): Look {
   const [stored, setStored] = useState(readStored)
   const cols = get('cols') ?? stored.cols

@@ -1,10 +1,10 @@
-// Brings frames of the stream into the pages of the list. Pure: rows are replaced, never moved.
+// Merges frames of the stream into the pages of the list. Pure: rows are replaced, never moved.
 
 import type { Item } from '../../data/queries.ts'
 import type { Batch, LiveFrame } from '../../live/use-live.ts'
 import { type Pages as PagesOf, replaceRows } from '../../ui/live-list/pages.ts'
 
-/** Whether the filter is the name, or its beginning and a star. */
+/** Whether the filter is the name, or a prefix of it with a star. */
 const isOfWorkflow = (name: string, filter: string) =>
   /.\*$/su.test(filter) ? name.startsWith(filter.slice(0, -1)) : name === filter
 
@@ -14,11 +14,11 @@ export type Pages = PagesOf<Run>
 const ENDED: readonly unknown[] = ['succeeded', 'failed', 'cancelled']
 
 export interface MergeOptions {
-  /** Rows get nothing but the status of their frame. */
+  /** Rows only get the status of their frame. */
   isSampled: boolean
 }
 
-/** The pages with the newest frame of each run, and the frames of runs that are not among them. */
+/** Returns the pages with the newest frame of each run, and the frames of runs that are not in them. */
 export function merge(
   pages: Pages,
   frames: readonly LiveFrame[],
@@ -49,7 +49,7 @@ function withFrame(run: Run, frame: LiveFrame, { isSampled }: MergeOptions): Run
     status,
     ...(startedAt === undefined ? {} : { startedAt }),
     ...(typeof frame.attempt === 'number' ? { attempt: frame.attempt } : {}),
-    // The frame does not say what the run waits for: that of the same status stays, another's goes.
+    // The frame does not tell what the run waits for: keep it for the same status, drop it for another.
     ...(status === run.status && waitingFor ? { waitingFor } : {}),
     ...(isEnd ? {} : { currentStepName: (frame.currentStepName as string | undefined) ?? currentStepName ?? '' }),
     ...(isEnd && startedAt !== undefined ? { finishedAt: at, durationMs: durationOf(frame, startedAt) } : {}),
@@ -57,14 +57,14 @@ function withFrame(run: Run, frame: LiveFrame, { isSampled }: MergeOptions): Run
   }
 }
 
-/** The row without its place in a queue, which other runs change. */
+/** Returns the row without its place in a queue, which other runs change. */
 export function withoutPosition(run: Run): Run {
   if (run.position === undefined) return run
   const { position: _position, ...rest } = run
   return rest
 }
 
-/** Whether frames move places in queues that rows show: a run that starts or ends is before others no more. */
+/** Whether frames change places in queues that rows show: a run that starts or ends is no longer ahead of others. */
 export function movesQueues(pages: Pages, frames: readonly LiveFrame[]): boolean {
   return (
     frames.some(({ kind }) => kind === 'run_status') &&
@@ -84,7 +84,7 @@ export interface FrameFilters {
   until?: string | Date | undefined
 }
 
-/** The filters of a list of which a frame does not say whether its run matches. */
+/** Filters of a list for which a frame does not tell whether its run matches. */
 const NOT_IN_FRAMES = [
   'q',
   'runType',
@@ -98,14 +98,14 @@ const NOT_IN_FRAMES = [
   'attribute',
 ] as const
 
-/** Whether a frame cannot say that its run belongs to the list: only a read can. */
+/** Whether a frame cannot tell that its run belongs to the list: only a read can. */
 export function needsRead(filters: FrameFilters & { [Name in (typeof NOT_IN_FRAMES)[number]]?: unknown }): boolean {
-  // A run that was created in time may come into the status later.
+  // A run that was created in time may reach the status later.
   const mayComeLate = filters.until !== undefined && filters.status !== undefined
   return mayComeLate || NOT_IN_FRAMES.some(name => filters[name] !== undefined)
 }
 
-/** The youngest row: ids of the engine rise with time, those of callers do not. */
+/** The newest row: the engine's ids rise with time, callers' ids do not. */
 export interface Newest {
   id: string
   createdAt: string
@@ -123,8 +123,8 @@ export function newestOf({ pages }: Pages): Newest {
 }
 
 /**
- * Whether the run of a frame is new to the list: it is younger than every row, or it came into a status that the list is
- * filtered by. Frames of older runs are of rows further down.
+ * Whether the run of a frame is new to the list: it is newer than every row, or it has reached a status that the list is filtered
+ * by. Frames of older runs belong to rows further down.
  */
 export function isNew({ runId, ...frame }: LiveFrame, newest: Newest, filters: FrameFilters): boolean {
   const { status, app, workflow, until } = filters
@@ -137,7 +137,9 @@ export function isNew({ runId, ...frame }: LiveFrame, newest: Newest, filters: F
   return frame.startedAt === undefined || String(frame.startedAt) > newest.createdAt
 }
 
-/** Brings a batch into the list of the input: its rows, the new runs that belong to it, and whether it must be read again. */
+/**
+ * Merges a batch into the list of the input. Returns its rows, the new runs that belong to it, and whether it must be read again.
+ */
 export function mergeBatch(
   pages: Pages,
   { frames, isSampled }: Batch,

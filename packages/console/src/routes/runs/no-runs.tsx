@@ -1,4 +1,4 @@
-// The list of runs without a row.
+// The list of runs if it has no row.
 
 import { Link } from '../../router/router.tsx'
 import { VALUE_BREAK } from '../../router/routes.ts'
@@ -8,7 +8,7 @@ import { FirstRun } from '../../ui/states/first-run.tsx'
 import type { GetFilter, SetFilters } from './box/filter-box.tsx'
 import { NAMES_ALONE, qualified } from './box/qualifiers.ts'
 
-/** No row: because of the filters, or because no run was ever started. */
+/** Explains why there is no row: because of the filters, or because no run was ever started. */
 export default function NoRuns({ get, set }: { get: GetFilter; set: SetFilters }) {
   const filters = activeFilters(get, set)
   if (filters.length > 0)
@@ -26,7 +26,7 @@ export default function NoRuns({ get, set }: { get: GetFilter; set: SetFilters }
   )
 }
 
-/** Says where a text was searched, and offers where it was not. */
+/** Says where the text was searched, and offers to search the rest. */
 function NotSearched({ isOfNames, set }: { isOfNames: boolean; set: SetFilters }) {
   return (
     <Empty title="Not searched">
@@ -46,7 +46,7 @@ function NotSearched({ isOfNames, set }: { isOfNames: boolean; set: SetFilters }
   )
 }
 
-/** The filters that hold, each with the way to drop it. */
+/** Lists the active filters, each with a way to drop it. */
 function activeFilters(get: GetFilter, set: SetFilters) {
   const all = qualified(get)
   const filters = all.map(filter => {

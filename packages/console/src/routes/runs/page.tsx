@@ -31,7 +31,7 @@ const Peek = lazy(() => import('./peek.tsx'))
 const RowMenu = lazy(() => import('./row-menu.tsx'))
 const SelectionBar = lazy(() => import('./bulk/selection-bar.tsx'))
 
-/** Rows that are read by scrolling; more are read when asked. */
+/** Maximum number of rows read by scrolling; more are read on request. */
 const ROWS_MAX = 5000
 const keyOf = (run: Run) => run.id
 
@@ -51,10 +51,10 @@ export default function RunsPage() {
   const showsFacets = useRoomForFacets(query.data !== undefined)
   const [menu, setMenu] = useState<{ run: Run; anchor: HTMLElement }>()
   useKeys('Runs', selected.size > 0 ? [{ keys: 'Escape', label: 'Clear the selection', run: clear }] : [])
-  // Registered after the keys of the selection: Escape closes the look first.
+  // Registered after the keys of the selection, so that Escape first closes the preview.
   const peek = usePeek(runs, keyOf)
   const last = query.data?.pages.at(-1)
-  // A search that stopped at its time limit goes on when asked.
+  // A search that stopped at its time limit continues on request.
   const isPart = query.hasNextPage && (last?.scannedTo !== undefined || last?.items.length !== input.limit)
   const hasMore = query.hasNextPage && !isPart && runs.length < ROWS_MAX
   return (
@@ -97,7 +97,7 @@ export default function RunsPage() {
           </Suspense>
         </Panel>
       </div>
-      {/* Each has its own: a script that is loaded hides all that is in the same one. */}
+      {/* A boundary for each: while a script loads, everything within the same boundary is hidden. */}
       <Suspense>{peek.row && <Peek key={peek.row.id} run={peek.row} isPinned={peek.isPinned} />}</Suspense>
       <Suspense>{menu && <RowMenu {...menu} onClose={() => setMenu(undefined)} />}</Suspense>
       {selected.size > 0 && (
@@ -117,7 +117,7 @@ export default function RunsPage() {
 
 type Query = ReturnType<typeof useQuery<'runs'>>
 
-/** Whether the facets are shown: on a wide screen, and loaded after the first rows are there. */
+/** Whether the facets are shown: only on a wide screen, and only after the first rows. */
 function useRoomForFacets(hasRows: boolean): boolean {
   const isWide = useWide()
   return useDeferredValue(hasRows) && isWide
@@ -131,7 +131,9 @@ function NoRuns(props: { get: GetFilter; set: SetFilters }) {
   )
 }
 
-/** The read of the list. A relative window begins anew when the URL changes, and stays as it was on the way back. */
+/**
+ * Returns the input of the list. A relative window is computed again when the URL changes, and stays unchanged on the way back.
+ */
 function useInput(get: Query[0]): ListInput {
   const isUtc = useUtc()
   // biome-ignore lint/correctness/useExhaustiveDependencies: days begin at other times in the other zone.
@@ -148,7 +150,7 @@ interface Shown {
   reports: number
 }
 
-/** The columns: the same objects until they show something else, so that rows that did not change are not rendered. */
+/** Returns the columns: the same objects until they show something else, so that unchanged rows are not rendered. */
 function useColumns({ runs, shown, reports }: Shown, get: Query[0], set: Query[1]) {
   const sort = (get('sort') ?? 'started') as SortKey
   const dir = get('dir') === 'asc' ? 'asc' : 'desc'

@@ -1,5 +1,5 @@
-// A look at a run from the list, without leaving it: what it failed with, its input and its last log line. Shown while the pointer
-// rests on a row, or until it is unpinned.
+// A preview of a run from the list, without leaving it: its error, its input and its last log line. Shown while the pointer rests
+// on a row, or until it is unpinned.
 
 import { sourceOf } from '../../data/json/parse.ts'
 import { useRead } from '../../data/queries.ts'

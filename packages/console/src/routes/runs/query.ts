@@ -1,4 +1,4 @@
-// The read behind the runs list: the parameters of the URL as those of the engine.
+// The input of the runs list: converts the URL's parameters to the engine's.
 
 import type { Input } from '@perdure/client'
 import type { RunFilterName } from '@perdure/protocol'
@@ -14,7 +14,7 @@ type Get = (name: QueryName<'runs'>) => string | undefined
 
 const PAGE_ROWS = 100
 
-/** The input of the list. Values that the engine does not know are refused by it, with the reason. */
+/** Returns the input of the list. The engine refuses values that it does not know, with the reason. */
 export function listInput(get: Get, now = engineNow()): ListInput {
   const timeOf = (name: QueryName<'runs'>) => sinceParam(get(name), now) ?? get(name)
   // A filter of the list that neither the page has nor `NotOfPage` names does not compile.

@@ -1,4 +1,4 @@
-// The menu of a row of the list: actions on its run, each asked about before it is done, and what can be copied.
+// The menu of a row in the list: actions on its run, each confirmed before it is done, and values to copy.
 
 import { useState } from 'react'
 import { useWrite } from '../../data/write.ts'

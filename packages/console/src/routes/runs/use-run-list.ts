@@ -7,7 +7,7 @@ import { noteProgress } from './live-progress.ts'
 import { mergeBatch, withoutPosition } from './merge.ts'
 import type { ListInput } from './query.ts'
 
-/** The list, and how often its runs reported their progress, which is not in the rows. */
+/** Returns the list, and how often its runs have reported their progress, which is not in the rows. */
 export function useRunList(input: ListInput, { isFrozen }: { isFrozen: boolean }) {
   const [reports, setReports] = useState(0)
   const [rules] = useState(() => rulesOf(() => setReports(count => count + 1)))
@@ -15,7 +15,7 @@ export function useRunList(input: ListInput, { isFrozen }: { isFrozen: boolean }
   return { query, runs, news, readAgain, reports }
 }
 
-/** `onProgress` is called when runs reported their progress: their rows are shown anew. */
+/** `onProgress` is called when runs have reported their progress: their rows are rendered again. */
 function rulesOf(onProgress: () => void): LiveRules<'listRuns'> {
   return {
     id: 'listRuns',

@@ -1,4 +1,4 @@
-// The buttons that change how the list looks, save it as a file, open the saved views, and lead to pages beside the list.
+// The buttons that change the look of the list, save it as a file, open the saved views, and link to related pages.
 
 import { lazy, Suspense, useState } from 'react'
 import { useNavigate } from '../../router/router.tsx'

@@ -1,4 +1,4 @@
-// The actions on one schedule: those in its row, and the question before it is deleted.
+// The actions on one schedule: the buttons in its row, and the question before it is deleted.
 
 import { useState } from 'react'
 import { useNow } from '../../data/time/clock.ts'
@@ -69,7 +69,7 @@ export function Actions({ schedule }: { schedule: Schedule }) {
   )
 }
 
-/** Asks before the schedule of the API with this id is deleted. */
+/** Asks before the API schedule with this id is deleted. */
 export function DeleteSchedule({ id, onClose }: { id: string; onClose(): void }) {
   const remove = useWrite('deleteSchedule', ['listSchedules'])
   const input = { id }

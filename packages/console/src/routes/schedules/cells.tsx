@@ -13,7 +13,7 @@ import { causeWords, countWords } from './words.ts'
 
 export type Schedule = Item<'listSchedules'>
 
-/** Past runs that are drawn. */
+/** Number of past runs drawn. */
 const PAST_RUNS = 16
 const PAST_STALE_MS = 60_000
 
@@ -69,7 +69,7 @@ export function Last({ schedule }: { schedule: Schedule }) {
   )
 }
 
-/** The instants that did not fire, in the time of this browser. */
+/** Lists the instants that did not fire, in this browser's zone. */
 function missedWords(gap: Omit<NonNullable<Schedule['missed']>, 'earlier'>): string {
   const { from, until } = gap
   const [first, last] = [from, until].map(at => localTime(Date.parse(at)))
@@ -78,7 +78,7 @@ function missedWords(gap: Omit<NonNullable<Schedule['missed']>, 'earlier'>): str
   return `${when} did not fire${which}${causeWords(gap)}`
 }
 
-/** The last gap, and those before it, a line for each. */
+/** Returns the last gap, and the earlier ones, one line each. */
 export function missedLines({ earlier = [], ...last }: NonNullable<Schedule['missed']>): string {
   return [last, ...earlier].map(missedWords).join('\n')
 }
@@ -102,7 +102,7 @@ function Fired({ schedule: { lastRunId, lastStatus, lastEventId }, at }: { sched
   )
 }
 
-/** The newest runs that the crons of the workflow started. Only rows on the screen are rendered, so only their runs are read. */
+/** The newest runs that the workflow's crons started. Only rows on the screen are rendered, so only their runs are read. */
 export function Past({ schedule: { app, workflow } }: { schedule: Schedule }) {
   const isOfWorkflow = app !== undefined && workflow !== undefined
   const query = usePages(

@@ -1,8 +1,8 @@
-// Common cron expressions in words. An expression that is not common has none, and is shown as it is.
+// Common cron expressions as text. An uncommon expression has none, and is shown as it is.
 
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
 
-/** `every day at 09:00` for `0 9 * * *`; undefined for an expression that is not common. A zone before it is left out. */
+/** Returns `every day at 09:00` for `0 9 * * *`; undefined for an uncommon expression. Leaves out a zone before it. */
 export function cronWords(cron: string): string | undefined {
   const fields = cron
     .replace(/^TZ=\S+\s+/, '')
@@ -28,7 +28,7 @@ export function cronWords(cron: string): string | undefined {
   return days && `${days} at ${at}`
 }
 
-/** Whether all steps are of one length: a cron begins anew with each hour and each day. */
+/** Whether all steps have the same length: a cron starts over with each hour and each day. */
 const divides = (step: string, whole: number) => whole % Number(step) === 0
 
 const isNumber = (field: string) => /^\d+$/.test(field)

@@ -1,4 +1,4 @@
-// A schedule as it is typed into its form, and the call that puts it. Pure.
+// A schedule as typed into its form, and the call that stores it. Pure.
 
 import type { Input } from '@perdure/client'
 import { durationText, type PutSchedule, type ScheduleEntry } from '@perdure/protocol/portable'
@@ -16,13 +16,13 @@ export interface Draft {
   name: string
   app: string
   data: string
-  /** Local times, as the browser's fields for times have them. */
+  /** Local times, in the form of the browser's time fields. */
   startsAt: string
   endsAt: string
   catchUp: NonNullable<ScheduleEntry['catchUp']>
 }
 
-/** Stands for an id or a name that is not yet typed, so that the times can be checked before. */
+/** Stands for an id or a name that is not typed yet, so that the times can already be checked. */
 const PREVIEWED = 'preview'
 
 export const newDraft = (timezone: string): Draft => ({
@@ -30,7 +30,7 @@ export const newDraft = (timezone: string): Draft => ({
   ...{ name: '', app: '', data: '', startsAt: '', endsAt: '', catchUp: 'one' },
 })
 
-/** The draft that leaves a schedule as it is. */
+/** Returns the draft that leaves a schedule unchanged. */
 export function draftOf({ id, cron, every, timezone, event, startsAt, endsAt, catchUp }: ScheduleEntry): Draft {
   return {
     id,
@@ -57,13 +57,13 @@ const fieldTime = (at: string | undefined) =>
 const given = <Name extends string>(name: Name, text: string) =>
   (text.trim() === '' ? {} : { [name]: text.trim() }) as { [Key in Name]?: string }
 
-/** A text that is no time goes to the engine as it is, which names it. */
+/** Converts a local time. A text that is not a time goes to the engine unchanged, and the engine names it. */
 function instant<Name extends string>(name: Name, local: string) {
   const ms = momentIn(local)
   return given(name, Number.isNaN(ms) ? local : new Date(ms).toISOString())
 }
 
-/** The call that puts the draft. `isNew`: it replaces nothing. */
+/** Returns the call that stores the draft. `isNew`: it replaces nothing. */
 export function putOf(draft: Draft, isNew: boolean): Input<'putSchedule'> {
   const { id, repeats, cron, timezone, every, name, app, data, startsAt, endsAt, catchUp } = draft
   const times = repeats === 'cron' ? { cron, ...given('timezone', timezone) } : { every: every as PutSchedule['every'] }
@@ -80,7 +80,7 @@ export function putOf(draft: Draft, isNew: boolean): Input<'putSchedule'> {
   }
 }
 
-/** The call that computes when the draft would fire. Empty fields are no errors yet. */
+/** Returns the call that computes when the draft would fire. Empty fields are not errors yet. */
 export function previewOf(draft: Draft, isNew: boolean): Input<'putSchedule'> {
   const typed = { ...draft, id: draft.id || PREVIEWED, name: draft.name || PREVIEWED }
   const { id, body } = putOf(typed, isNew && draft.id !== '')

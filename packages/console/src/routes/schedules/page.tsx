@@ -38,7 +38,7 @@ const COLUMNS: readonly Column<Schedule>[] = [
   { id: 'acts', header: 'Actions', width: '272px', render: schedule => <Actions schedule={schedule} /> },
 ]
 
-/** From a change of a run to the next read. */
+/** Delay from a change of a run to the next read. */
 const RENEWAL_MS = 10_000
 
 const FILTERS = ['workflow', 'app', 'source', 'state'] as const
@@ -50,11 +50,11 @@ const STATES: Readonly<Record<string, (schedule: Schedule) => boolean>> = {
   late: ({ lateMs }) => lateMs !== undefined,
   missed: ({ missed }) => missed !== undefined,
 }
-/** The order that begins with the schedules of a state. */
+/** The order that starts with the schedules in a state. */
 const SORTS: Readonly<Record<string, 'next' | 'missed'>> = { late: 'next', missed: 'missed' }
 const none = () => false
 
-/** The actions on each selected schedule. */
+/** The actions for each selected schedule. */
 const EACH: readonly EachAction<Schedule>[] = [
   {
     label: 'Pause',
@@ -78,7 +78,7 @@ const EACH: readonly EachAction<Schedule>[] = [
   },
 ]
 
-/** The dialog that is open: for a new schedule, or about the deletion of one. */
+/** The open dialog: for a new schedule, or for deleting one. */
 type Open = 'new' | { delete: string } | undefined
 
 export default function SchedulesPage() {
@@ -180,7 +180,7 @@ function Filters({ known }: { known(name: 'app' | 'workflow'): string[] }) {
   )
 }
 
-/** The instants are in the zone that is chosen. */
+/** Returns the preview. Its instants are in the chosen zone. */
 function lookAt({ id, workflow, cron, timezone, startsAt, endsAt, catchUp, next, event, missed }: Schedule): Look {
   return {
     head: <b>{shortName(workflow ?? id)}</b>,

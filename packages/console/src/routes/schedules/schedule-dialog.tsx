@@ -1,5 +1,5 @@
-// The dialog that creates a schedule of the API, or edits one. The engine answers while it is filled in: when the schedule would fire, and
-// which field it would refuse. A schedule that a workflow declares is not edited here: the dialog says where.
+// The dialog that creates or edits an API schedule. While it is filled in, the engine answers when the schedule would fire, and
+// which field it would refuse. A schedule that a workflow declares cannot be edited here: the dialog says where to edit it.
 
 import { useId, useState } from 'react'
 import { useRead } from '../../data/queries.ts'
@@ -103,7 +103,7 @@ function whyNotSaved({ id, name }: Draft, fault: string | undefined): string | u
   return fault && 'the data is not JSON'
 }
 
-/** The instants that the engine would fire at. */
+/** The instants at which the engine would fire. */
 function NextRuns({ entry, hasFault }: { entry: Schedule | undefined; hasFault: boolean }) {
   if (!entry) return <p className={css.mute}>{hasFault ? 'None: see the error at its field' : 'Checking…'}</p>
   if (entry.paused) return <p>None: the schedule is paused, and stays paused.</p>

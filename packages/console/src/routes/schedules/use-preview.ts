@@ -1,14 +1,14 @@
-// The engine's answer to a draft: the next instants that it would have, or the field that it would refuse.
+// The engine's answer to a draft: the next instants of the schedule, or the field that the engine would refuse.
 
 import type { Input } from '@perdure/client'
 import { useEffect, useState } from 'react'
 import { stringify } from '../../data/json/parse.ts'
 import { useWrite } from '../../data/write.ts'
 
-/** From the last key to the question. */
+/** Delay from the last key to the request. */
 const QUIET_MS = 300
 
-/** Undefined, without an error, until the engine has answered for this input. */
+/** Returns undefined, without an error, until the engine has answered for this input. */
 export function usePreview(input: Input<'putSchedule'> | undefined) {
   const preview = useWrite('putSchedule')
   const asked = input && stringify(input)

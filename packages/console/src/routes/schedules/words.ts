@@ -1,10 +1,10 @@
-// Instants of a schedule that did not fire, and what becomes of them, in words. Pure.
+// Instants of a schedule that did not fire, and what happens to them, as text. Pure.
 
 import type { ScheduleEntry } from '@perdure/protocol'
 
 type Gap = Pick<NonNullable<ScheduleEntry['missed']>, 'count' | 'cause'>
 
-/** The engine counts no further. */
+/** The engine does not count beyond this. */
 const COUNT_MAX = 1000
 
 export function countWords({ count = 1 }: Gap): string {
@@ -12,13 +12,13 @@ export function countWords({ count = 1 }: Gap): string {
   return count < COUNT_MAX ? `${count} runs` : `${COUNT_MAX} runs or more`
 }
 
-/** Begins with a colon; empty where the cause is not known. */
+/** Returns the cause, after a colon; empty if the cause is not known. */
 export function causeWords({ cause }: Gap): string {
   if (cause === 'no-engine') return ': no engine was running'
   return cause === 'suspended' ? ': the namespace was suspended' : ''
 }
 
-/** Which of the instants fire that passed while no engine could fire them. */
+/** Which instants fire later if they passed while no engine could fire them. */
 export const CATCH_UPS: Readonly<Record<NonNullable<ScheduleEntry['catchUp']>, string>> = {
   one: 'latest only',
   all: 'all, at most the oldest 999 and the latest',

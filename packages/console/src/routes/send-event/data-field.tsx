@@ -1,5 +1,5 @@
-// The data of the event: a form by the schema of a workflow that the event would start, or JSON. Which form is shown is a choice where
-// several workflows have one. An event is not validated by the engine, so faults warn.
+// The data of the event: a form based on the schema of a workflow that the event would start, or JSON. If several workflows have
+// a schema, the user chooses the form. The engine does not validate events, so faults are only warnings.
 
 import { lazy, Suspense, useState } from 'react'
 import { useRead } from '../../data/queries.ts'

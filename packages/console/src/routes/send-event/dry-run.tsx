@@ -1,5 +1,5 @@
-// The effect that an event would have on the engine as it is now: each workflow with its trigger, the verdict of its filter and its policies,
-// and for a name that no workflow knows, the nearest one.
+// The effect that an event would have on the engine now: each workflow with its trigger, the verdict of its filter and its
+// policies, and for a name that no workflow knows, the nearest known one.
 
 import type { DryRunReply } from '@perdure/protocol'
 import { matchText } from '@perdure/protocol/portable'
@@ -17,7 +17,7 @@ type Verdict = DryRunReply['workflows'][number]
 export interface DryRunProps {
   body: Record<string, unknown> | undefined
   name: string
-  /** Takes the name that was probably meant. */
+  /** Uses the name that was probably meant. */
   onName(name: string): void
 }
 
@@ -60,7 +60,7 @@ export function DryRun({ body, name, onName }: DryRunProps) {
   )
 }
 
-/** The spoken form of an answer that may be long. */
+/** Returns a short spoken form of an answer that may be long. */
 function summaryOf({ deduped, suspended, workflows }: DryRunReply): string {
   if (deduped || suspended) return 'No runs would start'
   const matching = workflows.filter(({ matches }) => matches).length
@@ -94,7 +94,7 @@ function Woken({ reply: { wakes = [], waiters } }: { reply: DryRunReply }) {
   )
 }
 
-/** Guesses no other name for one that runs wait for. */
+/** Suggests no other name if runs wait for this one. */
 function NoTrigger({ name, isAwaited, onName }: Pick<DryRunProps, 'name' | 'onName'> & { isAwaited: boolean }) {
   const workflows = useRead('listWorkflows', {}, { staleMs: 30_000 }).data ?? []
   const names = workflows.flatMap(({ triggers }) => triggers.flatMap(({ event }) => event ?? []))

@@ -1,9 +1,9 @@
 // The name that was probably meant.
 
-/** The most edits at which a name still counts as near. */
+/** Maximum number of edits at which a name still counts as near. */
 const EDITS_MAX = 3
 
-/** The known name with the fewest edits from `name`; undefined when none is near. */
+/** Returns the known name with the fewest edits from `name`; undefined if none is near. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   const [best] = known
     .map(each => ({ each, edits: editsBetween(name, each) }))

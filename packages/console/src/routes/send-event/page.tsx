@@ -1,4 +1,4 @@
-// The send page: what an event would start, as it is typed, and sending it, which is a second, separate act.
+// The send page: shows what an event would start while it is typed, and sends it in a second, separate act.
 
 import type { EventRecord, SendEventReply } from '@perdure/protocol'
 import { matchText } from '@perdure/protocol/portable'
@@ -32,7 +32,7 @@ interface Draft {
   data: string
 }
 
-/** A draft gets the id of its first send when it is opened. */
+/** A draft. It gets the id of its first send when it is opened. */
 type FirstDraft = Omit<Draft, 'dedupeId'>
 
 export default function SendEventPage() {
@@ -43,7 +43,7 @@ export default function SendEventPage() {
   return <SendLike like={like} />
 }
 
-/** An event for a run that waits: its name and data are those that the wait would take. */
+/** An event for a waiting run: its name and data are the ones that the wait would accept. */
 function SendToWait({ runId }: { runId: string }) {
   const { isHidden } = useVeil()
   const run = useRead('getRun', { id: runId }, { keep: false })
@@ -96,7 +96,7 @@ function SendLike({ like }: { like: string | undefined }) {
   )
 }
 
-/** Like the event; without its data while payloads are hidden. */
+/** Copies the event; without its data while payloads are hidden. */
 function draftOf({ name, app = '', data }: EventRecord, isHidden: boolean): FirstDraft {
   return { name, app, data: data === undefined || isHidden ? '' : sourceOf(data) }
 }
@@ -108,7 +108,7 @@ function SendEvent({ first, note }: { first: FirstDraft; note?: ReactNode }) {
   const send = useWrite('sendEvent', ['listEvents', 'listRuns'])
   const isUsable = draft.name !== '' && jsonError(draft.data) === undefined
   const set = (change: Partial<Draft>) => {
-    // A change after a send makes another event, unless the id was cleared.
+    // A change after a send makes it another event, unless the id was cleared.
     const renewed = sent && draft.dedupeId !== '' ? { dedupeId: randomId() } : {}
     setDraft(before => ({ ...before, ...renewed, ...change }))
     setSent(undefined)
@@ -216,7 +216,7 @@ function Form({ draft, first, onChange }: { draft: Draft; first: FirstDraft; onC
 
 function Sent({ reply }: { reply: SendEventReply }) {
   const { eventId, deduped, triggered } = reply
-  // The reply to an event whose idempotency key was used before has `triggered`.
+  // If the event's idempotency key was used before, the reply has `triggered`.
   if (eventId === undefined || (deduped && triggered === undefined))
     return (
       <p>
@@ -241,7 +241,7 @@ function Sent({ reply }: { reply: SendEventReply }) {
   )
 }
 
-/** Puts the draft into the address, and copies that. */
+/** Writes the draft into the address, and copies the address. */
 function ShareDraft({ draft }: { draft: Draft }) {
   const [, set] = useQuery('sendEvent')
   const share = () => {
@@ -258,7 +258,7 @@ function ShareDraft({ draft }: { draft: Draft }) {
   )
 }
 
-/** The body of the request, its data as it was typed. */
+/** Returns the body of the request, with its data as it was typed. */
 function bodyOf({ name, app, dedupeId, data }: Draft): Record<string, unknown> {
   return {
     name,
@@ -278,7 +278,7 @@ function jsonError(text: string): string | undefined {
   }
 }
 
-/** The draft once nothing was typed for a moment. */
+/** Returns the draft once nothing was typed for a moment. */
 function useSettled(draft: Draft): Draft | undefined {
   const [settled, setSettled] = useState(draft.name === '' ? undefined : draft)
   useEffect(() => {

@@ -2,7 +2,7 @@
 
 import type { WorkflowDefinition } from '@perdure/protocol'
 
-/** A workflow that the event would reach, and that says what data it takes. */
+/** A workflow that the event would reach, and that declares its input data. */
 export interface TypedWorkflow {
   /** The app and the name, which together name one workflow. */
   key: string
@@ -12,7 +12,7 @@ export interface TypedWorkflow {
 }
 
 /**
- * The workflows with a schema that the event may start, without those that collect events: their schema describes a list.
+ * Returns the workflows with a schema that the event may start, except those that collect events: their schema describes a list.
  * `app`: only its workflows get the event; empty for all.
  */
 export function typedWorkflows(

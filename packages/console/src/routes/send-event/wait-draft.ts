@@ -1,10 +1,10 @@
-// Makes the data of an event that a waiting run takes: the values that the filter of the wait compares with the run's own event, as
-// far as the filter is a list of equalities. Pure; the engine's dry run shows whether the data meets the filter.
+// Creates the data of an event that a waiting run accepts: the values that the wait's filter compares with the run's own event,
+// if the filter is a list of equalities. Pure; the engine's dry run shows whether the data meets the filter.
 
 import type { EventMatch } from '@perdure/protocol'
 import { sourceOf } from '../../data/json/parse.ts'
 
-/** The event that started the run, which a filter names `event`. */
+/** The event that started the run. A filter calls it `event`. */
 export interface StartEvent {
   id?: string | undefined
   name: string
@@ -26,7 +26,7 @@ interface Conditions {
   match?: EventMatch | undefined
 }
 
-/** JSON text that meets the conditions; `{}` if nothing in them is understood. */
+/** Returns JSON text that meets the conditions; `{}` if it understands none of them. */
 export function dataFor({ if: filter, match }: Conditions, event: StartEvent): string {
   const draft: Draft = new Map()
   for (const [path, text] of matched(match, event)) put(draft, path, text)
@@ -39,7 +39,7 @@ export function dataFor({ if: filter, match }: Conditions, event: StartEvent): s
   return print(draft)
 }
 
-/** The values of the match behind `data`, as JSON text. */
+/** Returns the match's values below `data`, as JSON text. */
 function matched(match: EventMatch | undefined, event: StartEvent): [path: Path, text: string][] {
   return valuesOf(match, event).flatMap(([path, text]): [Path, string][] => {
     const names = path.split('.').slice(1)
@@ -60,7 +60,7 @@ function read(side: string, other: string, event: StartEvent): { path: Path; tex
   return path === undefined || text === undefined ? undefined : { path: namesOf(path), text }
 }
 
-/** The JSON text of a literal, or of a value of the event that started the run. */
+/** Returns the JSON text of a literal, or of a value of the event that started the run. */
 function jsonOf(side: string, event: StartEvent): string | undefined {
   if (LITERAL.test(side)) return side.startsWith("'") ? JSON.stringify(side.slice(1, -1)) : side
   if (side === 'event.name') return JSON.stringify(event.name)
@@ -70,7 +70,7 @@ function jsonOf(side: string, event: StartEvent): string | undefined {
   return textAt(namesOf(path), event)
 }
 
-/** The JSON text of a value in the data of the event that started the run. */
+/** Returns the JSON text of a value in the data of the event that started the run. */
 function textAt(path: Path, event: StartEvent): string | undefined {
   let value: unknown = event.data
   for (const name of path) {

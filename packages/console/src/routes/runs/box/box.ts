@@ -1,5 +1,5 @@
-// Reads the box of the runs list (qualifiers.ts). Pure. What it does not understand it refuses, with the way to write it: nothing that
-// was typed is left out of a search.
+// Reads the box of the runs list (qualifiers.ts). Pure. It refuses text that it does not understand, and shows how to write it: a
+// search leaves out nothing that was typed.
 
 import { DAYS, startOf } from '../../../data/time/window.ts'
 import { type QueryName, VALUE_BREAK } from '../../../router/routes.ts'
@@ -10,17 +10,17 @@ import { NAMES_ALONE, QUALIFIERS } from './qualifiers.ts'
 export type Filters = { readonly [Key in QueryName<'runs'>]?: string | undefined }
 export type Read = { filters: Filters } | { refused: string }
 
-/** A mark of negation, a qualifier, and a text in quotes or without. A colon before a space or slashes makes no qualifier. */
+/** A negation mark, a qualifier, and a text with or without quotes. A colon before a space or slashes makes no qualifier. */
 const TOKEN = /(?:([-!]?)([A-Za-z][\w.-]+):(?!\/\/|\s|$))?(?:"((?:[^"\\]|\\.)*)"(?=\s|$)|(\S+))/gs
 const NAMES: readonly string[] = QUALIFIERS
-/** The qualifiers whose value is a list, and what is between its items in the URL. */
+/** The qualifiers whose value is a list, and the separator of its items in the URL. */
 const LISTS: Readonly<Record<string, string>> = { status: ',', attribute: VALUE_BREAK }
 const TIMES = ['since', 'until', 'ended-since', 'ended-until']
 const OPERATORS = ['AND', 'OR', 'NOT']
 
 class Refusal extends Error {}
 
-/** The filters of the box, or why it cannot be read. */
+/** Returns the filters of the box, or the reason why it cannot be read. */
 export function readBox(text: string): Read {
   const filters: Record<string, string> = {}
   const words: string[] = []
@@ -51,7 +51,7 @@ function word(whole: string, quoted: string | undefined): string {
   if (OPERATORS.includes(whole))
     throw new Refusal(`All filters and words must match. To search for ${whole} as text, write "${whole}".`)
   const name = whole.replace(/:$/, '').toLowerCase()
-  // "Error: …" is the beginning of many a message that is pasted.
+  // Many pasted messages begin with "Error: …".
   if (whole.endsWith(':') && name !== 'error' && NAMES.includes(name))
     throw new Refusal(`${whole} has no value. Write the value directly after the colon, or quote the text.`)
   return whole
@@ -90,7 +90,7 @@ function unknown(whole: string, name: string): string {
   return `There is no filter ${name}:.${meant} In quotes, "${whole.replaceAll('"', '')}", it is text; attribute:${whole} is an attribute.`
 }
 
-/** The value as the engine has it. Throws a Refusal for one that it cannot be. */
+/** Returns the value in the engine's form. Throws a Refusal for an impossible value. */
 function checkedValue(name: string, value: string): string {
   const isPattern = name === 'workflow' ? ' or a prefix with a star, such as workflow:sync-*,' : ''
   if ((name === 'workflow' || name === 'app') && value.includes(','))
@@ -113,7 +113,7 @@ function checkedValue(name: string, value: string): string {
     .join(',')
 }
 
-/** A length, a day or a time, as the URL has it. Throws a Refusal for another text. */
+/** Returns a length, a day or a time in the URL's form. Throws a Refusal for any other text. */
 function checkedTime(name: string, value: string): string {
   const day = value.toLowerCase()
   if (DAYS.includes(day)) return day
@@ -124,5 +124,5 @@ function checkedTime(name: string, value: string): string {
   )
 }
 
-/** The qualifiers of which all values are known. */
+/** The qualifiers whose possible values are all known. */
 const CLOSED = ['status', 'type', 'waiting', 'root']

@@ -26,7 +26,7 @@ export const VALUES: Readonly<Record<string, (known: Known) => readonly string[]
   in: () => ['names'],
 }
 
-/** Whole texts of the box that complete its last word. */
+/** Returns whole texts of the box that complete its last word. */
 export function completionsOf(text: string, known: Known): string[] {
   const [, before = '', word = ''] = /^(.*\s)?(\S*)$/.exec(text) ?? []
   const [name, value] = word.split(/:(.*)/, 2) as [string, string?]

@@ -7,7 +7,7 @@ import { Button } from '../../../ui/button.tsx'
 import styles from '../runs.module.css'
 import { QUALIFIERS, writeBox } from './qualifiers.ts'
 
-// The first list waits neither for them nor for the names of workflows.
+// The first list waits neither for these nor for the names of workflows.
 const ReadBox = lazy(() => import('./read-box.tsx'))
 const RangePicker = lazy(() => import('../../../ui/range/range-picker.tsx'))
 const Completions = lazy(() => import('./completion-list.tsx'))
@@ -20,7 +20,7 @@ export type SetFilters = (
 ) => void
 
 const STATUSES = ['', 'queued', 'running', 'waiting', 'paused', 'succeeded', 'failed', 'cancelled']
-/** The engine answers runs that wait, too. */
+/** The engine also returns runs that wait. */
 const LABELS: Readonly<Record<string, string>> = { '': 'All', running: 'Active' }
 
 const FREE: readonly Name[] = ['q', 'deep']

@@ -1,22 +1,22 @@
-// The one box of the runs list: free text and qualifiers, `status:failed workflow:sync "A-4711"`. Pure. The URL keeps each
-// qualifier as a parameter of its own; box.ts reads what is typed.
+// The box of the runs list: free text and qualifiers, `status:failed workflow:sync "A-4711"`. Pure. The URL keeps each qualifier
+// as its own parameter; box.ts reads the typed text.
 
 import { type QueryName, VALUE_BREAK } from '../../../router/routes.ts'
 
 type Name = QueryName<'runs'>
 
-/** The qualifiers, which have the names of the parameters of the URL. */
+/** The qualifiers. They have the names of the URL's parameters. */
 export const QUALIFIERS = [
   ...(['status', 'workflow', 'app', 'type', 'since', 'until', 'ended-since', 'ended-until'] as const),
   ...(['waiting', 'error', 'parent', 'root', 'bulk', 'key', 'attribute'] as const),
 ] satisfies readonly Name[]
 
-/** The qualifiers that hold, one entry for each value: there may be several attributes. */
+/** Returns the active qualifiers, one entry per value: there may be several attributes. */
 export function qualified(get: (name: Name) => string | undefined): [name: Name, value: string][] {
   return QUALIFIERS.flatMap(name => (get(name)?.split(VALUE_BREAK) ?? []).map((value): [Name, string] => [name, value]))
 }
 
-/** The value of `deep` that keeps a search to ids and names. */
+/** The value of `deep` that limits a search to ids and names. */
 export const NAMES_ALONE = '0'
 
 /** Writes the box for these filters. */

@@ -1,11 +1,11 @@
-// Applies what was typed into the box, or says why it cannot be read. Loaded when the box is used.
+// Applies the text typed into the box, or explains why it cannot be read. Loaded when the box is used.
 
 import { useEffect, useMemo } from 'react'
 import styles from '../runs.module.css'
 import { type Filters, readBox } from './box.ts'
 
 export interface ReadBoxProps {
-  /** The text: another object each time that it is sent. */
+  /** The text: a new object each time it is submitted. */
   sent: { text: string }
   onRead(filters: Filters): void
 }

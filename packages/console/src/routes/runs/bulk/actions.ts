@@ -1,4 +1,4 @@
-// The actions on runs from the list: on one by its menu, on many as a bulk job.
+// The actions on runs from the list: on one run through its menu, on many as a bulk job.
 
 import type { Item } from '../../../data/queries.ts'
 
@@ -12,12 +12,12 @@ interface ActionText {
   verb: string
   /** Past participle: `40 can be retried`. */
   done: string
-  /** The effect on the runs. */
+  /** Describes the effect on the runs. */
   sentence: string
   isDanger: boolean
   /** Whether it starts new runs. */
   startsRuns?: true
-  /** Whether the action is possible in the state of the run. */
+  /** Whether the action is possible in the run's state. */
   fits(run: Run): boolean
 }
 
@@ -72,5 +72,5 @@ export const BULK_ACTIONS = Object.keys(ACTIONS) as BulkAction[]
 
 /** "1 run", "1,204 runs". */
 export const runsText = (count: number): string => `${grouped(count)} ${count === 1 ? 'run' : 'runs'}`
-/** `1,204`: grouped in threes, whatever the language of the browser, since it is typed to confirm. */
+/** Returns `1,204`: grouped in threes, whatever the language of the browser, because users type it to confirm. */
 export const grouped = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ',')

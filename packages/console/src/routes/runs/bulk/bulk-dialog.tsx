@@ -1,4 +1,4 @@
-// Asks before a bulk job: counts the runs by a dry run, shows some, and takes the number typed when it is large. Then it opens
+// Asks before a bulk job: counts the runs with a dry run, shows some, and requires typing the number if it is large. Then opens
 // the page of the job.
 
 import type { BulkPreview } from '@perdure/protocol'
@@ -15,7 +15,7 @@ import styles from '../runs.module.css'
 import { ACTIONS, type BulkAction, grouped, runsText } from './actions.ts'
 import type { JobBody } from './filter.ts'
 
-/** Above this count, the number is typed to confirm. */
+/** Above this count, the user types the number to confirm. */
 const UNTYPED_MAX = 100
 const SAMPLE_SHOWN = 5
 

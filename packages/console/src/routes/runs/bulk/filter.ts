@@ -1,4 +1,4 @@
-// The filter of the runs list as that of a bulk job: without the order and the page. Pure.
+// Converts the filter of the runs list to a bulk job's: without the order and the page. Pure.
 
 import type { Input } from '@perdure/client'
 
@@ -8,10 +8,10 @@ export type JobBody = Input<'startBulk'>['body']
 /** The filter of a bulk job. */
 export type JobFilter = NonNullable<JobBody['filter']>
 
-/** The members of a list's input that a job takes as they are: a filter of the list that jobs lack does not compile. */
+/** The members of a list's input that a job accepts unchanged: a filter of the list that jobs lack does not compile. */
 type Shared = { [Name in keyof ListInput]?: Name extends keyof JobFilter ? ListInput[Name] : never }
 
-/** The filter, or why all runs that match cannot be selected. */
+/** Returns the filter, or the reason why all matching runs cannot be selected. */
 export function bulkFilter(input: ListInput): { filter: JobFilter } | { because: string } {
   const { limit, cursor, partial, position, sort, dir, ids, bulkId, status, q, deep, ...others } = input
   if (bulkId !== undefined) return { because: 'select runs of a bulk job row by row' }

@@ -1,4 +1,4 @@
-// The bar for selected runs: the selected rows, or all runs that match the filters, and the actions on them.
+// The bar for selected runs: the selected rows, or all runs that match the filters, and the actions for them.
 
 import type { Input } from '@perdure/client'
 import type { BulkPreview } from '@perdure/protocol'
@@ -12,14 +12,14 @@ import { ACTIONS, BULK_ACTIONS, type BulkAction, grouped, runsText } from './act
 import { BulkDialog } from './bulk-dialog.tsx'
 import { bulkFilter, type JobFilter } from './filter.ts'
 
-/** Most runs that a bulk job takes by id. */
+/** Maximum number of runs that a bulk job accepts by id. */
 const IDS_MAX = 1000
 
 export interface SelectionBarProps {
   /** The selected rows that are loaded. */
   runs: readonly Item<'listRuns'>[]
   ids: readonly string[]
-  /** The read of the list. */
+  /** The input of the list. */
   input: Input<'listRuns'>
   onClear(): void
 }

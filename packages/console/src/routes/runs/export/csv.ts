@@ -1,4 +1,4 @@
-// Runs as the text of a file: CSV for spreadsheets, or one JSON object a line. Pure.
+// Runs as the text of a file: CSV for spreadsheets, or one JSON object per line. Pure.
 
 import { sourceOf, stringify } from '../../../data/json/parse.ts'
 import type { Item } from '../../../data/queries.ts'
@@ -6,7 +6,7 @@ import type { Item } from '../../../data/queries.ts'
 type Run = Item<'listRuns'>
 export type Format = 'csv' | 'ndjson'
 
-/** The columns of the CSV, in their order. */
+/** The columns of the CSV, in order. */
 const COLUMNS: Readonly<Record<string, (run: Run) => unknown>> = {
   id: run => run.id,
   status: run => run.status,
@@ -29,7 +29,7 @@ const COLUMNS: Readonly<Record<string, (run: Run) => unknown>> = {
 
 export const CSV_HEAD = `${Object.keys(COLUMNS).join(',')}\r\n`
 
-/** The lines of these runs, each with its end. */
+/** Returns the lines of these runs, each with its line end. */
 export function linesOf(runs: readonly Run[], format: Format): string {
   if (format === 'ndjson') return runs.map(run => `${sourceOf(run)}\n`).join('')
   return runs
@@ -42,10 +42,10 @@ export function linesOf(runs: readonly Run[], format: Format): string {
     .join('')
 }
 
-/** A spreadsheet takes a text with one of these at its start for a formula, and may run it. */
+/** A spreadsheet treats a text that starts with one of these as a formula, and may run it. */
 const FORMULA = /^[=+\-@\t\r]/
 
-/** A cell in quotes where it needs them. A text that looks like a formula gets an apostrophe, and stays a text. */
+/** Returns a cell, in quotes if necessary. A text that looks like a formula gets an apostrophe, and stays a text. */
 export function cell(value: unknown): string {
   if (value === undefined || value === null) return ''
   const text = String(value)

@@ -1,4 +1,4 @@
-// Saves the runs of the list as a file of the browser: CSV, or one JSON object a line.
+// Saves the runs of the list as a file through the browser: CSV, or one JSON object per line.
 
 import type { Input } from '@perdure/client'
 import { useEffect, useRef, useState } from 'react'

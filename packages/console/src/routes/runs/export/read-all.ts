@@ -4,7 +4,7 @@ import type { Input, Page } from '@perdure/client'
 import { type Item, readPage } from '../../../data/queries.ts'
 import { CSV_HEAD, type Format, linesOf } from './csv.ts'
 
-/** Most runs of a file. */
+/** Maximum number of runs in a file. */
 export const EXPORT_MAX = 20_000
 const PAGE_ROWS = 200
 
@@ -18,7 +18,7 @@ export interface Exported {
 
 export interface ExportOptions {
   format: Format
-  /** Called after each page, with the runs so far; false stops, and what was read is the file. */
+  /** Called after each page, with the number of runs so far; false stops reading, and the runs read so far become the file. */
   onPage(count: number): boolean
 }
 
@@ -26,7 +26,7 @@ export async function readAll(input: Input<'listRuns'>, { format, onPage }: Expo
   const parts = format === 'csv' ? [CSV_HEAD] : []
   let count = 0
   let cursor: string | undefined
-  // Places in queues would be counted for each page.
+  // Positions in queues would be counted for each page.
   const list = { ...input, position: undefined }
   do {
     const limit = Math.min(PAGE_ROWS, EXPORT_MAX - count)

@@ -1,4 +1,4 @@
-// The views that everybody of the namespace sees: opens, renames and deletes them, each with who saved it.
+// The views that all users of the namespace see: opens, renames and deletes them, each with the user who saved it.
 
 import type { Calls } from '@perdure/client'
 import { type FormEvent, useRef, useState } from 'react'
@@ -22,7 +22,7 @@ const onError = (error: Error) => toast(error.message, { isError: true })
 const newId = () =>
   Array.from(crypto.getRandomValues(new Uint8Array(8)), byte => byte.toString(16).padStart(2, '0')).join('')
 
-/** The button beside one's own view: it becomes a shared one. */
+/** The button next to a user's own view, which makes it a shared one. */
 export function ShareButton({ view, onShared }: { view: View; onShared(): void }) {
   const put = useWrite('putView', ['listViews'])
   const [asks, setAsks] = useState(false)

@@ -1,4 +1,4 @@
-// The saved views: opens, saves, removes, shares, exports and imports one's own, and shows the shared ones.
+// The saved views: opens, saves, removes, shares, exports and imports the user's own, and shows the shared ones.
 
 import { type FormEvent, useRef, useState } from 'react'
 import { Link } from '../../../router/router.tsx'
@@ -17,7 +17,7 @@ export default function ViewsDialog({ onClose }: { onClose(): void }) {
     storeViews(next)
     setViews(next)
   }
-  // The kept views, because the dialog may show others by the time that a view is shared.
+  // Read the stored views, because the dialog may show others by the time a view is shared.
   const remove = (name: string) => change(storedViews().filter(view => view.name !== name))
   const save = (name: string) =>
     change(withViews(views, readViews(JSON.stringify([{ name, query: location.search.slice(1) }]))))

@@ -1,4 +1,4 @@
-// Saved views of the list of runs: named queries, in the storage of this browser, as JSON that can be given to others.
+// Saved views of the list of runs: named queries, in this browser's storage, as JSON that can be passed to others.
 
 import { browserStorage } from '../../../data/storage/storage.ts'
 
@@ -13,7 +13,7 @@ export interface View {
   query: string
 }
 
-/** The kept views that can be read: one that cannot costs no other. */
+/** Returns the stored views that can be read: an unreadable one does not affect the others. */
 export function storedViews(): View[] {
   try {
     const found: unknown = JSON.parse(browserStorage.getItem(STORED) ?? '[]')
@@ -27,7 +27,7 @@ export function storeViews(views: readonly View[]): void {
   browserStorage.setItem(STORED, JSON.stringify(views))
 }
 
-/** Reads views from JSON that may come from anybody. Throws an Error with a sentence for the user. */
+/** Reads views from JSON that anybody may have written. Throws an Error with a sentence for the user. */
 export function readViews(text: string): View[] {
   const found: unknown = parsed(text)
   const views = Array.isArray(found) && found.every(isView) ? found.map(asKept) : []
@@ -37,7 +37,7 @@ export function readViews(text: string): View[] {
   return views
 }
 
-/** The query as the address has it, which may be longer. */
+/** Converts the query to the form of the address, which may be longer. */
 const asKept = ({ name, query }: View): View => ({ name, query: new URLSearchParams(query).toString() })
 
 function parsed(text: string): unknown {
@@ -59,7 +59,7 @@ function isView(value: unknown): value is View {
   )
 }
 
-/** The views with those of `more`; a view replaces one of the same name. */
+/** Returns the views merged with `more`; a view replaces one of the same name. */
 export function withViews(views: readonly View[], more: readonly View[]): View[] {
   const byName = new Map([...views, ...more].map(view => [view.name, view]))
   return [...byName.values()].slice(-VIEWS_MAX)
