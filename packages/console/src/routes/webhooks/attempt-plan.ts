@@ -1,5 +1,5 @@
-// The attempts of a delivery on its schedule: those that were made with the pauses between them, the next one, and how many are
-// left after it. Pure.
+// The attempts of a delivery on its schedule: past attempts with the pauses between them, the next one, and how many remain after
+// it. Pure.
 
 import type { Calls } from '@perdure/client'
 
@@ -12,7 +12,7 @@ type Attempt = Delivery['attempts'][number]
 export interface AttemptPlan {
   made: { attempt: Attempt; pauseMs: number | undefined }[]
   next: { at: string; pauseMs: number | undefined } | undefined
-  /** Attempts after the next one, if all of them fail; none when no other one comes. */
+  /** Number of attempts after the next one, if all of them fail; zero if there is no next one. */
   left: number
 }
 

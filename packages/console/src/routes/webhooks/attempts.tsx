@@ -1,4 +1,4 @@
-// The attempts of a delivery: when each was made, the answer that it got, and the headers that were sent.
+// The attempts of a delivery: when each was made, the answer it got, and the headers that were sent.
 
 import type { Calls } from '@perdure/client'
 import { coarse, durationText } from '../../ui/duration.ts'
@@ -20,7 +20,7 @@ const WORDS = {
   skipped: 'skipped',
 } as const satisfies Record<Delivery['attempts'][number]['outcome'], string>
 
-/** The attempts on their schedule, from left to right: the pauses, the next one, and how many are left. */
+/** The attempts on their schedule, from left to right: the pauses, the next one, and how many remain. */
 export function AttemptSchedule({ delivery }: { delivery: Calls['getWebhookDelivery']['reply'] }) {
   const { made, next, left } = attemptPlan(delivery)
   const after = (pauseMs: number | undefined) =>

@@ -84,10 +84,10 @@ const COLUMNS: readonly Column<Delivery>[] = [
   },
 ]
 
-/** From a change of a run to the next count. */
+/** Delay from a change of a run to the next count. */
 const COUNTS_RENEWAL_MS = 10_000
 
-/** The actions on each selected delivery. */
+/** The actions for each selected delivery. */
 const EACH: readonly EachAction<Delivery>[] = [
   {
     label: 'Redeliver',
@@ -101,7 +101,7 @@ const EACH: readonly EachAction<Delivery>[] = [
 type Query = ReturnType<typeof useQuery<'deliveries'>>
 type Get = Query[0]
 
-/** The filters of the URL, as the engine takes them. */
+/** Returns the filters of the URL in the engine's form. */
 function useFilter(get: Get) {
   const [status, app, endpointId, since] = [get('status'), get('app'), get('endpoint'), get('since')]
   const from = useTime(since)
@@ -120,7 +120,9 @@ function useFilter(get: Get) {
   )
 }
 
-/** How many deliveries of each status match the other filters. Deliveries follow ends of runs, so these renew the counts. */
+/**
+ * Counts the deliveries of each status that match the other filters. Deliveries follow ends of runs, so these renew the counts.
+ */
 function useCounts({ status: _, ...filter }: ReturnType<typeof useFilter>) {
   const { data } = useRead('getWebhookDeliveryFacets', filter)
   useRenewal(() => renew('getWebhookDeliveryFacets'), { afterMs: COUNTS_RENEWAL_MS })

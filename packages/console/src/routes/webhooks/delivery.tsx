@@ -1,4 +1,4 @@
-// One delivery, kept live: its payload, and every attempt with the answer that it got.
+// One delivery, kept live: its payload, and every attempt with the answer it got.
 
 import { useState } from 'react'
 import { sourceOf } from '../../data/json/parse.ts'
@@ -87,7 +87,7 @@ export function DeliveryView({ id }: { id: string }) {
   )
 }
 
-/** The delivery, read again when a frame of it comes: frames have no attempts. */
+/** Returns the delivery, read again when one of its frames arrives: frames have no attempts. */
 function useLiveDelivery(id: string) {
   const query = useRead('getWebhookDelivery', { id }, { keep: false })
   const { refetch, data } = query

@@ -1,4 +1,4 @@
-// The actions on an endpoint: a test and an edit, beside those that receivers have too.
+// The actions on an endpoint: a test and an edit, in addition to those that receivers also have.
 
 import { useState } from 'react'
 import { useWrite } from '../../data/write.ts'
@@ -12,7 +12,7 @@ import { KeyedActions } from './parts/keyed-actions.tsx'
 import type { NewSecret } from './parts/secrets.tsx'
 import type { TestedDelivery } from './test-result.tsx'
 
-/** The functions to call with what an action gives: a new secret, the outcome of a test. */
+/** The functions that receive the result of an action: a new secret, the outcome of a test. */
 export interface Outcomes {
   onSecret(made: NewSecret): void
   onTested(delivery: TestedDelivery): void

@@ -1,4 +1,4 @@
-// The dialog that makes an endpoint, or edits one.
+// The dialog that creates or edits an endpoint.
 
 import type { Calls, Input } from '@perdure/client'
 import { useId, useState } from 'react'
@@ -52,7 +52,7 @@ export function NewEndpoint({ onSecret, onClose }: { onSecret(made: NewSecret): 
   )
 }
 
-/** Edits what deliveries the endpoint gets, and where. Its secret stays. */
+/** Edits which deliveries the endpoint gets, and where. Its secret stays. */
 export function EditEndpoint({ of: endpoint, onClose }: { of: Endpoint; onClose(): void }) {
   const { id, url, name = '', app = '', eventKinds } = endpoint
   const before: Values = { url, name, app, eventKinds }

@@ -17,7 +17,7 @@ import css from './webhooks.module.css'
 
 type Point = Calls['getWebhookEndpointSeries']['reply'][number]
 
-/** How the posts of 24 hours went: the share that succeeded, and the newest durations as a line. */
+/** The result of the posts of 24 hours: the share that succeeded, and the newest durations as a line. */
 export function PostsOfDay({ endpointId }: { endpointId: string }) {
   const { data: points } = useRead('getWebhookEndpointSeries', { endpointId })
   if (!points) return null
@@ -32,13 +32,13 @@ export function PostsOfDay({ endpointId }: { endpointId: string }) {
   )
 }
 
-/** How many posts of 24 hours succeeded and failed, once it is read. */
+/** Returns how many posts of 24 hours succeeded and failed, once this is read. */
 export function usePostsOfDay(endpointId: string): { succeeded: number; failed: number } | undefined {
   const { data: points } = useRead('getWebhookEndpointSeries', { endpointId })
   return points && totalOf(points)
 }
 
-/** The percentiles of the newest hour of 24 in which posts were answered. */
+/** The percentiles of the newest of the last 24 hours in which posts were answered. */
 export function LatencyOfDay({ endpointId }: { endpointId: string }) {
   const { data: points } = useRead('getWebhookEndpointSeries', { endpointId })
   const newest = points && newestAnswered(points)
@@ -98,7 +98,7 @@ function sentenceOf(points: readonly Point[]): string {
 
 const SPANS = { '5m': 'five minutes', '1h': 'hour', '1d': 'day' } as const
 
-/** How long the posts of the newest span took, and those of the slowest one. */
+/** Describes how long the posts of the newest span took, and those of the slowest span. */
 function latencySentences(points: readonly Point[], span: string): string[] {
   const answered = points.filter(isAnswered)
   const newest = answered.at(-1)
@@ -113,7 +113,7 @@ function totalOf(points: readonly Point[]): { succeeded: number; failed: number 
   return { succeeded: sum('succeeded'), failed: sum('failed') }
 }
 
-/** In whole percent, but 100 only if none failed and 0 only if none succeeded. */
+/** Returns whole percent, but 100 only if none failed and 0 only if none succeeded. */
 function shareText(succeeded: number, failed: number): string {
   const share = Math.round((100 * succeeded) / (succeeded + failed))
   if (failed > 0 && share === 100) return '>99 %'

@@ -27,7 +27,7 @@ import { type TestedDelivery, TestResult } from './test-result.tsx'
 type Endpoint = Calls['listWebhookEndpoints']['reply'][number]
 
 const ANSWER_STALE_MS = 60_000
-/** From a change of a delivery to the next read. */
+/** Delay from a change of a delivery to the next read. */
 const RENEWAL_MS = 10_000
 
 type Stats = Calls['getWebhookEndpointStats']['reply'][number]
@@ -45,7 +45,7 @@ export function Endpoints({ shown }: { shown: string | undefined }) {
         'listWebhookEndpoints',
         'getWebhookEndpointStats',
         'listWebhookDeliveries',
-        // A chart for each endpoint of a long list would cost too much.
+        // In a long list, a chart for each endpoint would cost too much.
         ...(shown === undefined ? [] : (['getWebhookEndpointSeries'] as const)),
       ),
     { afterMs: RENEWAL_MS, topic: 'deliveries' },
@@ -93,7 +93,7 @@ interface ListProps {
   outcomes: Outcomes
 }
 
-/** All endpoints, or the one that is shown. */
+/** All endpoints, or only the selected one. */
 function List({ endpoints, stats, shown, outcomes }: ListProps) {
   const columns = useMemo(() => columnsWith(outcomes), [outcomes])
   const rows = endpoints.map(endpoint => ({

@@ -1,4 +1,4 @@
-// Brings frames of deliveries into the pages of their list. Pure.
+// Merges frames of deliveries into the pages of their list. Pure.
 
 import type { Input } from '@perdure/client'
 import type { Item } from '../../data/queries.ts'
@@ -11,12 +11,12 @@ export type DeliveriesInput = Input<'listWebhookDeliveries'>
 export const madeAt = ({ createdAt }: Delivery): string => createdAt
 
 export interface MergeOptions {
-  /** Rows get nothing but the status of their frame. */
+  /** Rows only get the status of their frame. */
   isSampled: boolean
   input: DeliveriesInput
 }
 
-/** The pages with the newest frame of each delivery, and the ids of those that are new to the list. */
+/** Returns the pages with the newest frame of each delivery, and the ids of deliveries that are new to the list. */
 export function mergeDeliveries(pages: Pages<Delivery>, frames: readonly LiveFrame[], options: MergeOptions) {
   const { isSampled, input } = options
   const byId = new Map(frames.map(frame => [String(frame.id), frame]))
@@ -31,14 +31,14 @@ export function mergeDeliveries(pages: Pages<Delivery>, frames: readonly LiveFra
   return { pages: merged, added: added.map(({ id }) => String(id)) }
 }
 
-/** A frame is a row, whole: what it leaves out, the delivery has no more. */
+/** A frame is a complete row: fields that it leaves out are gone from the delivery. */
 function withoutKind({ kind: _, ...delivery }: LiveFrame): Delivery {
   return delivery as unknown as Delivery
 }
 
 /**
- * Whether the delivery belongs to the list, and is younger than every row or came into the status that the list is filtered by.
- * Frames of older deliveries are of rows further down.
+ * Whether the delivery belongs to the list, and is newer than every row or has reached the status that the list is filtered by.
+ * Frames of older deliveries belong to rows further down.
  */
 function isNew(delivery: Delivery, newest: string, filter: DeliveriesInput): boolean {
   const { createdAt, status } = delivery

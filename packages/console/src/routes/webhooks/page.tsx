@@ -1,4 +1,4 @@
-// Webhooks: deliveries, the endpoints that get them, and receivers, which turn posts of others into events.
+// Webhooks: deliveries, the endpoints that get them, and receivers, which turn posts from other systems into events.
 
 import { Link, usePage } from '../../router/router.tsx'
 import { Page } from '../../ui/states/page.tsx'

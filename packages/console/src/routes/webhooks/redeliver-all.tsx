@@ -1,4 +1,4 @@
-// Delivers all deliveries again that match the filters of the list: first their number, then the action.
+// Redelivers all deliveries that match the filters of the list: first their number, then the action.
 
 import type { Input } from '@perdure/client'
 import { useEffect } from 'react'
@@ -9,7 +9,10 @@ import { toast } from '../../ui/overlay/toasts.tsx'
 
 export type RedeliverFilter = Input<'redeliverWebhooks'>['body']['filter']
 
-/** Delivers again what matches, and says how much that was. The component that shows the dialog has it: it outlives the dialog. */
+/**
+ * Returns a function that redelivers all matches and shows how many there were. The component that shows the dialog calls this,
+ * so that it outlives the dialog.
+ */
 export function useRedeliverAll(filter: RedeliverFilter): () => void {
   const { mutate } = useWrite('redeliverWebhooks', ['listWebhookDeliveries'])
   return () =>

@@ -1,4 +1,4 @@
-// The outcome of a test that was posted to an endpoint: the answer, what was sent, and the way to its delivery.
+// The outcome of a test post to an endpoint: the answer, the request, and a link to its delivery.
 
 import type { Calls } from '@perdure/client'
 import { Link } from '../../router/router.tsx'

@@ -1,4 +1,4 @@
-// The deliveries, kept live: each is changed in its row, and new ones are counted and come in at the top (ui/live-list).
+// The deliveries, kept live: each changes in its row, and new ones are counted and added at the top (ui/live-list).
 
 import { type LiveRules, useLiveList } from '../../ui/live-list/use-live-list.ts'
 import { type DeliveriesInput, madeAt, mergeDeliveries } from './merge-deliveries.ts'

@@ -30,7 +30,7 @@ export interface ChartsProps {
   until: string | undefined
   marks: readonly ChartMark[]
   onMark(mark: ChartMark): void
-  /** A part of the time was chosen, or more of it. */
+  /** The user chose a part of the time, or more of it. */
   onWindow(window: TimeWindow): void
 }
 

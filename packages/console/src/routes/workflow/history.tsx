@@ -1,4 +1,4 @@
-// The changes of a workflow's definition: when each was registered, by which runner, and what it changed, as a comparison that opens.
+// The changes of a workflow's definition: when each was registered, by which runner, and its changes as a comparison that opens.
 
 import { useEffect, useRef } from 'react'
 import { DiffView } from '../../ui/diff/diff-view.tsx'
@@ -10,7 +10,7 @@ import css from '../workflows/workflows.module.css'
 
 export interface HistoryProps {
   changes: readonly DefinitionChange[]
-  /** When the definition began to count whose change is to be shown. */
+  /** When the definition whose change is to be shown came into effect. */
   shown: string | undefined
 }
 

@@ -11,9 +11,9 @@ import { isLimit, type Limit } from '../limits/limit.ts'
 
 type Buffer = Item<'listBuffers'>
 
-/** Buffers that are shown, the soonest due. */
+/** Number of buffers shown, the soonest due first. */
 const BUFFERS_SHOWN = 10
-/** Limits that are shown, those with the most waiting. */
+/** Number of limits shown, those with the most waiting runs first. */
 const LIMITS_SHOWN = 10
 
 interface Hold {
@@ -42,7 +42,7 @@ const COLUMNS: readonly Column<Hold>[] = [
   },
 ]
 
-/** Nothing while no run waits or has a slot, and no event waits for others. */
+/** Shows nothing while no run waits or has a slot, and no event waits for others. */
 export function Holds({ app, workflow }: { app: string; workflow: string }) {
   const limits = useRead('listLimits', { app, workflow, limit: LIMITS_SHOWN }).data ?? []
   const buffers = itemsOf(usePages('listBuffers', { app, workflow, limit: BUFFERS_SHOWN }))

@@ -1,4 +1,4 @@
-// Sets limits of a workflow in place of the registered ones, or removes them. Loaded when the dialog opens.
+// Sets limits of a workflow that replace the registered ones, or removes them. Loaded when the dialog opens.
 
 import type { WorkflowDefinition } from '@perdure/protocol'
 import { useState } from 'react'

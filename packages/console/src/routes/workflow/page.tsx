@@ -1,5 +1,5 @@
-// One workflow: its definition in words and how it changed, its runs over time, which step costs, what holds its runs back, its
-// errors and its newest runs.
+// One workflow: its definition as text and its history, its runs over time, its most expensive steps, the limits that hold its
+// runs back, its errors and its newest runs.
 
 import type { Input } from '@perdure/client'
 import type { WorkflowDefinition } from '@perdure/protocol'
@@ -34,14 +34,14 @@ import { History } from './history.tsx'
 import { Holds } from './holds.tsx'
 import { stepRows } from './step-rows.ts'
 
-/** The statistics are read again this long after a run has moved. */
+/** The statistics are read again this long after a run has changed. */
 const RENEWAL: MovingWindowOptions = {
   afterMs: 10_000,
   windowed: ['getWorkflowStats', 'getRunSeries', 'listErrors'],
   others: ['listWorkflows', 'listLimits', 'listBuffers', 'listRuns'],
 }
 const NEWEST_RUNS = 20
-/** The engine keeps no more. */
+/** The engine's maximum. */
 const DEFINITIONS_KEPT = 50
 
 export default function WorkflowPage() {
@@ -54,7 +54,7 @@ export default function WorkflowPage() {
   const definitions = useRead('listWorkflows', { app })
   const stats = useRead('getWorkflowStats', { app, workflow: name, since: from, until: countedUntil(until) }).data?.[0]
   const definition = definitions.data?.find(each => each.name === name)
-  // The engine refuses the read for a workflow that is not registered, which may have runs.
+  // The engine refuses the read for a workflow that is not registered, which may still have runs.
   const past = usePages(
     'listDefinitions',
     { app, name, limit: DEFINITIONS_KEPT },

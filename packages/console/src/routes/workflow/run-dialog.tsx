@@ -1,4 +1,5 @@
-// Starts a run of a workflow by hand: the input is a form of its schema, or JSON; a dry run says what a start would do, then it starts.
+// Starts a run of a workflow by hand: the input is a form based on its schema, or JSON; a dry run shows the effect before the
+// start.
 
 import type { StartPreview } from '@perdure/protocol'
 import { lazy, Suspense, useRef, useState } from 'react'
@@ -82,7 +83,7 @@ export function RunDialog({ app, name, schema, onClose }: RunDialogProps) {
   )
 }
 
-/** The sentence about a dry run. */
+/** Returns the sentence about a dry run. */
 function previewOf({ paused, policies }: Pick<StartPreview, 'paused' | 'policies'>): string {
   const { concurrency, throttle } = policies
   const held = [...(concurrency?.length ? ['concurrency'] : []), ...(throttle ? ['throttle'] : [])]

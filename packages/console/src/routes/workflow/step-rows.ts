@@ -1,4 +1,4 @@
-// The rows of the steps on the page of a workflow: which step costs, as a share of the one that costs most, and in words. Pure.
+// The step rows on the page of a workflow: how much each step costs, relative to the most expensive one, and as text. Pure.
 
 import { durationText } from '../../ui/duration.ts'
 import type { Stats } from '../workflows/stats.ts'
@@ -7,13 +7,13 @@ const STEPS_SHOWN = 10
 
 export interface StepRow {
   name: string
-  /** The length of its bar, in hundredths of the longest. */
+  /** The length of its bar, in percent of the longest. */
   percent: number
   /** "13.1 s in 7, p95 2.23 s". */
   text: string
 }
 
-/** The steps in the order of the engine: the one with the largest total time first. */
+/** Returns the steps in the engine's order: the one with the largest total time first. */
 export function stepRows(steps: Stats['steps']): StepRow[] {
   const most = Math.max(...steps.map(({ totalMs }) => totalMs), 1)
   return steps.slice(0, STEPS_SHOWN).map(({ name, count, totalMs, p95Ms }) => ({

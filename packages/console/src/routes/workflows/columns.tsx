@@ -1,4 +1,4 @@
-// The columns of a list of workflows, and a look at one: for the page of all workflows and the page of an app.
+// The columns of a list of workflows, and a preview of one: for the page of all workflows and the page of an app.
 
 import { Link } from '../../router/router.tsx'
 import { TrendSpark } from '../../ui/chart/trend-spark.tsx'
@@ -118,7 +118,7 @@ function ServedBy({ row: { app, servers } }: { row: WorkflowRow }) {
 
 const runnersText = (count: number) => (count === 0 ? 'no runner' : count === 1 ? '1 runner' : `${count} runners`)
 
-/** The columns for the workflows of one app: without the app. */
+/** The columns for the workflows of one app, without the app. */
 export const COLUMNS_OF_APP: readonly Column<WorkflowRow>[] = WORKFLOW_COLUMNS.map(column =>
   column.id !== 'app'
     ? column
@@ -130,7 +130,7 @@ export const COLUMNS_OF_APP: readonly Column<WorkflowRow>[] = WORKFLOW_COLUMNS.m
       },
 )
 
-/** A look at a workflow. */
+/** Returns the preview of a workflow. */
 export function lookAtWorkflow(row: WorkflowRow): Look {
   return {
     head: (

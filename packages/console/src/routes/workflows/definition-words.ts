@@ -1,4 +1,4 @@
-// The definition of a workflow in words: its triggers, its flow control and its retries, each as a sentence.
+// The definition of a workflow as text: its triggers, its flow control and its retries, each as a sentence.
 
 import type { EventMatch, WorkflowDefinition } from '@perdure/protocol'
 import { matchText } from '@perdure/protocol/portable'
@@ -18,13 +18,13 @@ type Definition = Pick<
   | 'budget'
 >
 
-/** The fields of a cron, and the zone in which they count. */
+/** Returns the fields of a cron, and its time zone. */
 function zoned(cron: string): { fields: string; zone: string } {
   const [, zone = 'UTC', fields = cron] = /^TZ=(\S+)\s+(.*)$/.exec(cron) ?? []
   return { fields, zone }
 }
 
-/** `order.placed`, or a schedule in words, with its zone. */
+/** Returns `order.placed`, or a schedule as text, with its zone. */
 export function triggerWords(trigger: WorkflowDefinition['triggers'][number]): string {
   if (trigger.cron !== undefined) {
     const { fields, zone } = zoned(trigger.cron)
@@ -33,7 +33,7 @@ export function triggerWords(trigger: WorkflowDefinition['triggers'][number]): s
   return String(trigger.event) + conditionWords(trigger)
 }
 
-/** `on order.placed`, `every day at 09:00 (Europe/Berlin)`. */
+/** Returns `on order.placed`, `every day at 09:00 (Europe/Berlin)`. */
 function startWords(trigger: WorkflowDefinition['triggers'][number]): string {
   const { cron } = trigger
   if (cron === undefined) return `on ${triggerWords(trigger)}`
@@ -63,7 +63,7 @@ function budgetWords({ whenExceeded, ...limits }: Definition['budget'] & object 
   return [`A run and its descendants may spend ${texts.join(', ')}; beyond that each ${end}.`]
 }
 
-/** Sentences about a definition. What it does not have is not mentioned. */
+/** Returns sentences about a definition. Absent parts are not mentioned. */
 export function definitionWords(definition: Definition): string[] {
   const { triggers, retry, flowControl = {}, onFailure, cleanup, whenExhausted, handlerRetries } = definition
   const { budget, retention } = definition
@@ -112,7 +112,7 @@ interface Policy {
   match?: EventMatch
 }
 
-/** ` with data.plan = "pro" if event.data.n > 1`. */
+/** Returns ` with data.plan = "pro" if event.data.n > 1`. */
 function conditionWords({ if: filter, match }: { if?: string | undefined; match?: EventMatch | undefined }): string {
   const values =
     match === undefined

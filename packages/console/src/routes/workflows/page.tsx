@@ -1,4 +1,4 @@
-// Workflows: every definition with its triggers in words, and how its runs did in the window of time, in the order of a column.
+// Workflows: every definition with its triggers as text, and the results of its runs in the window of time, sorted by a column.
 
 import { useRead } from '../../data/queries.ts'
 import { useNavigate, useQuery } from '../../router/router.tsx'

@@ -1,14 +1,17 @@
-// The definitions that a workflow has and had, as the console compares them. Pure.
+// The present and past definitions of a workflow, in the form in which the console compares them. Pure.
 
 import type { PastDefinition } from '@perdure/protocol'
 
-/** The definition that counted at a time; undefined if the list does not reach back so far. The list is the newest first. */
+/**
+ * Returns the definition in effect at a time; undefined if the list does not reach back that far. The newest is first in the
+ * list.
+ */
 export function definitionAt(definitions: readonly PastDefinition[], at: string): PastDefinition | undefined {
   const time = Date.parse(at)
   return definitions.find(({ registeredAt }) => Date.parse(registeredAt) <= time)
 }
 
-/** The definition as lines of JSON, for a comparison. */
+/** Returns the definition as lines of JSON, for a comparison. */
 export const definitionText = ({ definition }: PastDefinition) => JSON.stringify(definition, null, 2)
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -25,7 +28,7 @@ const NAMES: Readonly<Record<string, string>> = {
   inheritAttributes: 'inherited attributes',
 }
 
-/** The parts in which two definitions differ: "triggers, retries". */
+/** Returns the parts in which two definitions differ: "triggers, retries". */
 export function changedParts({ definition: one }: PastDefinition, { definition: other }: PastDefinition): string {
   const parts = new Set([...Object.keys(one), ...Object.keys(other)]) as Set<keyof typeof one>
   return [...parts]
@@ -36,13 +39,13 @@ export function changedParts({ definition: one }: PastDefinition, { definition: 
 
 export interface DefinitionChange {
   now: PastDefinition
-  /** The one before; absent of the oldest that is known. */
+  /** The previous definition; absent for the oldest known one. */
   before?: PastDefinition
   /** "changed: triggers, retries". */
   text: string
 }
 
-/** The changes that the definitions made, the newest first. */
+/** Returns the changes between the definitions, the newest first. */
 export function definitionChanges(definitions: readonly PastDefinition[]): DefinitionChange[] {
   return definitions.map((now, i) => {
     const before = definitions[i + 1]

@@ -1,4 +1,4 @@
-// A number of runs of a workflow, as a link to them.
+// A count of a workflow's runs, as a link to them.
 
 import { Link } from '../../router/router.tsx'
 
@@ -9,14 +9,14 @@ export const HELD = 'queued'
 
 export interface RunsLinkProps {
   of: { app: string; name: string }
-  /** The status of the runs, or several. */
+  /** The status of the runs, or several statuses. */
   status: string
   count: number
-  /** The runs in words, for a screen reader. */
+  /** Describes the runs, for a screen reader. */
   what: string
 }
 
-/** Nothing for none. */
+/** Shows nothing if the count is zero. */
 export function RunsLink({ of: { app, name }, status, count, what }: RunsLinkProps) {
   if (count === 0) return null
   return (

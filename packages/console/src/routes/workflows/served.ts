@@ -1,7 +1,7 @@
-// Facts of schedules and runners for the list of workflows: when each workflow starts next by a schedule, and which runners serve it.
-// Pure.
+// Facts about schedules and runners for the list of workflows: when a schedule next starts each workflow, and which runners serve
+// it. Pure.
 
-/** The key of a workflow, in the maps and in the list. */
+/** Returns the key of a workflow, in the maps and in the list. */
 export const keyOf = ({ app, name }: { app: string; name: string }) => `${app}\n${name}`
 
 interface Scheduled {
@@ -10,7 +10,7 @@ interface Scheduled {
   next: readonly string[]
 }
 
-/** The soonest instant of the schedules of each workflow. */
+/** Returns the soonest instant of the schedules of each workflow. */
 export function nextStarts(schedules: readonly Scheduled[]): ReadonlyMap<string, string> {
   const soonest = new Map<string, string>()
   for (const { app, workflow, next } of schedules) {
@@ -30,7 +30,7 @@ interface Serving {
   workflows: readonly { name: string }[]
 }
 
-/** The live runners of each workflow. */
+/** Returns the live runners of each workflow. */
 export function serversOf(runners: readonly Serving[]): ReadonlyMap<string, readonly string[]> {
   const servers = new Map<string, string[]>()
   for (const { app, runnerId, live, workflows } of runners) {

@@ -2,7 +2,7 @@
 
 import type { Stats } from './stats.ts'
 
-/** The parts of a row that the order is by. */
+/** The parts of a row that the order can use. */
 export interface Sorted {
   app: string
   name: string
@@ -11,7 +11,7 @@ export interface Sorted {
 
 type Key = string | number | undefined
 
-/** By column: what it is sorted by. A workflow without a value comes last, in either direction. */
+/** The sort key of each column. A workflow without a value comes last, in either direction. */
 const KEYS = {
   name: ({ name }) => name,
   app: ({ app }) => app,
@@ -37,23 +37,23 @@ const TEXTS: readonly SortKey[] = ['name', 'app']
 
 export const isSortKey = (text: string): text is SortKey => Object.hasOwn(KEYS, text)
 
-/** The order that the URL names. Without one the list is as the engine gives it: by app and name. */
+/** Returns the order that the URL names. Without one the list keeps the engine's order: by app and name. */
 export function orderOf(sort: string | undefined, dir: string | undefined): Order | undefined {
   if (sort === undefined || !isSortKey(sort)) return undefined
   return { key: sort, dir: dir === 'asc' || dir === 'desc' ? dir : firstDir(sort) }
 }
 
-/** Names begin at A, and numbers at the largest. */
+/** Returns a column's first direction: names begin at A, numbers at the largest. */
 const firstDir = (key: SortKey) => (TEXTS.includes(key) ? 'asc' : 'desc')
 
-/** The order after a press on a column: its first direction, the other one, and none. */
+/** Returns the order after a press on a column: its first direction, then the other one, then none. */
 export function nextOrder(order: Order | undefined, key: SortKey): Order | undefined {
   const first = firstDir(key)
   if (order?.key !== key) return { key, dir: first }
   return order.dir === first ? { key, dir: first === 'asc' ? 'desc' : 'asc' } : undefined
 }
 
-/** The rows in the order. Equal ones stay as they were. */
+/** Returns the rows in the order. Equal rows keep their places. */
 export function sorted<Row extends Sorted>(rows: readonly Row[], order: Order | undefined): readonly Row[] {
   if (order === undefined) return rows
   const sign = order.dir === 'asc' ? 1 : -1

@@ -1,4 +1,4 @@
-// The order of a list of workflows: by the heads of its columns, and by a field where it has no heads. It is in the URL.
+// The order of a list of workflows: by its column heads, and by a field if it has no heads. The URL keeps it.
 
 import { useMemo } from 'react'
 import type { FilterField } from '../../ui/filter-bar.tsx'
@@ -13,7 +13,7 @@ interface Ordered {
   dir?: string | undefined
 }
 
-/** The order of the URL, the columns with their sorts, and a field that sorts where the table has no heads. */
+/** Returns the order in the URL, the columns with their sorts, and a field that sorts if the table has no heads. */
 export function useOrder(
   all: Columns,
   get: (name: keyof Ordered) => string | undefined,

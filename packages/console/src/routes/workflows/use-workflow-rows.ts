@@ -7,22 +7,22 @@ import type { MovingWindowOptions } from '../../ui/live-list/use-moving-window.t
 import { keyOf, nextStarts, serversOf } from './served.ts'
 import type { Stats } from './stats.ts'
 
-/** The statistics are read again this long after a run has moved. */
+/** The statistics are read again this long after a run has changed. */
 export const ROWS_RENEWAL: MovingWindowOptions = {
   afterMs: 10_000,
   windowed: ['getWorkflowStats'],
   others: ['listWorkflows', 'listSchedules', 'listRunners'],
 }
 
-/** The schedules of workflows that fire soonest; those behind them have no instant in the list. */
+/** The workflow schedules that fire soonest; later ones have no instant in the list. */
 const SCHEDULES = { source: 'workflow', sort: 'next', limit: 200 } as const
 
-/** Bars of a trend at most: the week has 29 and the month 31. */
+/** Maximum number of bars in a trend: the week has 29 and the month 31. */
 const TREND_SPANS = 32
 
 export interface WorkflowRow extends WorkflowDefinition {
   stats: Stats | undefined
-  /** When a schedule starts it next. */
+  /** When a schedule next starts it. */
   nextAt: string | undefined
   /** The live runners that serve it; undefined until they are known. */
   servers: readonly string[] | undefined
@@ -34,7 +34,10 @@ export interface RowsWindow {
   until: string | undefined
 }
 
-/** Reads what rows need besides the definitions: the statistics, and a function that makes the row of a definition. */
+/**
+ * Reads the data that rows need in addition to the definitions. Returns the statistics, and a function that makes the row of a
+ * definition.
+ */
 export function useWorkflowRows({ app, since, until }: RowsWindow) {
   const window = { since, until: countedUntil(until) }
   const stats = useRead('getWorkflowStats', { app, ...window, limit: 200, trend: TREND_SPANS })

@@ -1,4 +1,4 @@
-// One endpoint or receiver in full, with the secrets that count.
+// One endpoint or receiver in full, with its valid secrets.
 
 import type { Calls } from '@perdure/client'
 import { Facts } from '../../../ui/facts.tsx'

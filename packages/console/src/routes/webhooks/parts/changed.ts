@@ -1,4 +1,4 @@
-// The fields of a form that were changed, as an update of an endpoint or a receiver takes them. Pure.
+// The changed fields of a form, in the form of an update of an endpoint or a receiver. Pure.
 
 type Value = string | readonly string[]
 
@@ -6,7 +6,10 @@ const isEmpty = (value: Value) => value.length === 0
 const textOf = (value: Value | undefined) =>
   JSON.stringify(typeof value === 'string' ? value : [...(value ?? [])].sort())
 
-/** The fields whose values differ. An optional field that was emptied is null, which removes it; `required` ones stay empty. */
+/**
+ * Returns the fields whose values differ. An optional field that was emptied is null, which removes it; `required` ones stay
+ * empty.
+ */
 export function changedOf<Values extends object>(
   before: Values,
   values: Values,

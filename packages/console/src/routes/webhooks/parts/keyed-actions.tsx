@@ -1,4 +1,5 @@
-// The menu of an endpoint or a receiver: its own actions, and those that both have: on and off, another secret, and the end of it.
+// The menu of an endpoint or a receiver: its own actions, and those that both have: enable, disable, rotate the secret, and
+// delete.
 
 import { useState } from 'react'
 import type { Call } from '../../../data/commands/request.ts'
@@ -23,7 +24,7 @@ export interface KeyedActionsProps {
   name: string
   /** Its own actions, which come first. */
   items: readonly MenuItem[]
-  /** A sentence for each of the others: its effect. */
+  /** One sentence for each of the other actions: its effect. */
   sentences: Record<'disable' | 'enable' | 'rotate' | 'delete', string>
   onSecret(made: NewSecret): void
 }

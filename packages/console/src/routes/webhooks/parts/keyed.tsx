@@ -1,12 +1,12 @@
-// Changes of endpoints and receivers, and redeliveries: they need a secret key on an open engine too. The pages of webhooks say so
-// before anything is pressed.
+// Changes of endpoints and receivers, and redeliveries: they need a secret key even on an open engine. The webhook pages say so
+// before the user presses anything.
 
 import { type Session, useSession, whyNoWrite } from '../../../session/session.ts'
 import { Button, type ButtonProps } from '../../../ui/button.tsx'
 import { Snippet } from '../../../ui/states/empty.tsx'
 import { Panel } from '../../../ui/states/page.tsx'
 
-/** Why nothing about webhooks can be changed now; undefined when it can be. */
+/** Returns why webhooks cannot be changed now; undefined if they can. */
 export function whyNoKeyedWrite(session: Session): string | undefined {
   return session.whoami?.open ? 'needs a secret key, even on an open engine' : whyNoWrite(session)
 }
@@ -16,7 +16,7 @@ export function KeyedButton({ disabledBecause, ...rest }: ButtonProps) {
   return <Button {...rest} disabledBecause={whyNoKeyedWrite(useSession()) ?? disabledBecause} />
 }
 
-/** On an open engine: what the first key would change, and the command that makes it. */
+/** On an open engine: explains what the first key would change, and shows the command that creates it. */
 export function OpenEngineNote() {
   const { whoami } = useSession()
   if (!whoami?.open) return null

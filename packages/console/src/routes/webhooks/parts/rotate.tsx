@@ -1,4 +1,4 @@
-// Asks before the secret of an endpoint or a receiver is replaced. The old one counts for another day, unless it has leaked.
+// Asks before the secret of an endpoint or a receiver is replaced. The old one stays valid for another day, unless it has leaked.
 
 import { useState } from 'react'
 import type { Call } from '../../../data/commands/request.ts'
@@ -10,7 +10,7 @@ import { hasSecret, type NewSecret } from './secrets.tsx'
 export interface RotateSecretProps {
   operation: 'updateWebhookEndpoint' | 'updateWebhookReceiver'
   id: string
-  /** The sentence that holds while both secrets count. */
+  /** The sentence for the time in which both secrets are valid. */
   overlap: string
   onSecret(made: NewSecret): void
   onClose(): void

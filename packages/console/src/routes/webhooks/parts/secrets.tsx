@@ -1,9 +1,9 @@
-// A secret that was just made, and the time until which the ones before it count as well.
+// A secret that was just created, and until when the previous ones stay valid.
 
 import { useNow } from '../../../data/time/clock.ts'
 import { agoText, clockText, exactTime } from '../../../ui/time.ts'
 
-/** The part of a reply that made a secret. */
+/** The part of a reply that created a secret. */
 export interface NewSecret {
   secret: string
   oldSecretsUntil?: string
@@ -11,7 +11,7 @@ export interface NewSecret {
 
 export const hasSecret = (reply: object): reply is NewSecret => (reply as { secret?: unknown }).secret !== undefined
 
-/** Where the secret belongs and, after a rotation, until when `overlap` holds. */
+/** Where the secret belongs and, after a rotation, until when `overlap` applies. */
 export function SecretUse({ of: { oldSecretsUntil }, use, overlap }: { of: NewSecret; use: string; overlap: string }) {
   return (
     <>
@@ -36,7 +36,7 @@ export function SecretsInUse({ oldUntil, overlap }: { oldUntil: string | undefin
   )
 }
 
-/** A time to come, as a time of day. */
+/** A future time, as a time of day. */
 function Until({ at }: { at: string }) {
   const now = useNow()
   const ms = Date.parse(at)

@@ -1,4 +1,4 @@
-// The table of endpoints or of receivers: all of them, or the one of the address.
+// The table of endpoints or of receivers: all of them, or the one in the address.
 
 import type { ReactNode } from 'react'
 import { Link } from '../../../router/router.tsx'
@@ -10,7 +10,7 @@ export interface SettingListProps<Row> extends Pick<ListTableProps<Row>, 'column
   noun: 'endpoint' | 'receiver'
   /** The id in the address; absent: all are shown. */
   shown: string | undefined
-  /** Replaces the table when there is none. */
+  /** Replaces the table if it is empty. */
   children: ReactNode
 }
 

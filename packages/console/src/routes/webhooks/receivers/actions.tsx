@@ -1,4 +1,4 @@
-// The actions on a receiver: its address and an edit, beside those that endpoints have too.
+// The actions on a receiver: its address and an edit, in addition to those that endpoints also have.
 
 import type { Calls } from '@perdure/client'
 import { useState } from 'react'

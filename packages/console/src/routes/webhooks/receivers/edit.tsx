@@ -1,4 +1,4 @@
-// The dialog that edits a receiver: the events that it makes. Its URL, its signature and its secret stay.
+// The dialog that edits a receiver: the events that it creates. Its URL, its signature and its secret stay.
 
 import type { Calls, Input } from '@perdure/client'
 import { useId, useState } from 'react'
@@ -21,7 +21,7 @@ const FIELDS = [
 ] as const
 type Values = Record<(typeof FIELDS)[number][0], string>
 
-/** The values as an update takes them. */
+/** Returns the values in the form of an update. */
 const fieldsOf = ({ keepHeaders, ...texts }: Values) => ({
   ...texts,
   keepHeaders: keepHeaders

@@ -1,4 +1,4 @@
-// The dialog that makes a receiver. A secret of the provider is sent with the call alone: no command shows it.
+// The dialog that creates a receiver. A secret of the provider is sent only with the call: no command shows it.
 
 import type { Calls } from '@perdure/client'
 import { useId, useState } from 'react'
@@ -16,7 +16,7 @@ const NAMES = ['eventName', 'scheme', 'slug', 'name', 'app', 'secret'] as const
 
 type Values = Record<(typeof NAMES)[number], string>
 
-/** The fields that are filled in. */
+/** Returns the fields that are filled in. */
 function bodyOf({ eventName, scheme, ...optional }: Values) {
   const given = Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== ''))
   return { eventName, scheme: scheme as Scheme, ...given } as { eventName: string; scheme: Scheme; secret?: string }
@@ -26,7 +26,7 @@ function bodyOf({ eventName, scheme, ...optional }: Values) {
 const HIDDEN_SECRET = 'SECRET_OF_THE_PROVIDER'
 
 export interface NewReceiverProps {
-  /** `isGiven`: the secret is the provider's, which the caller has already. */
+  /** `isGiven`: the secret is the provider's, so the caller already has it. */
   onMade(made: NewReceiverReply, isGiven: boolean): void
   onClose(): void
 }

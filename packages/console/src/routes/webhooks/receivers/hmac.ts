@@ -1,9 +1,12 @@
-// HMAC-SHA-256 where the browser has no `crypto.subtle`: on plain HTTP beyond this machine. Loaded by verify-post.ts when it is
+// HMAC-SHA-256 for browsers without `crypto.subtle`: on plain HTTP beyond this machine. Loaded by verify-post.ts when it is
 // needed.
 
 const BLOCK_BYTES = 64
 
-/** The first 32 bits of the fractions of the roots of the first primes: square roots for the state, cube roots for the rounds. */
+/**
+ * Returns the first 32 bits of the fraction of a root of one of the first primes: square roots for the state, cube roots for the
+ * rounds.
+ */
 const fraction = (root: number) => Math.floor((root - Math.floor(root)) * 2 ** 32) | 0
 const PRIMES = Array.from({ length: 311 }, (_, i) => i + 2).filter(n => {
   for (let factor = 2; factor * factor <= n; factor++) if (n % factor === 0) return false
@@ -12,14 +15,14 @@ const PRIMES = Array.from({ length: 311 }, (_, i) => i + 2).filter(n => {
 const STATE = PRIMES.slice(0, 8).map(prime => fraction(Math.sqrt(prime)))
 const ROUNDS = PRIMES.slice(0, 64).map(prime => fraction(Math.cbrt(prime)))
 
-/** The HMAC-SHA-256 of a message. */
+/** Returns the HMAC-SHA-256 of a message. */
 export function hmacSha256(key: Uint8Array, message: Uint8Array): Uint8Array<ArrayBuffer> {
   const short = key.length > BLOCK_BYTES ? sha256(key) : key
   const pad = (byte: number) => Uint8Array.from({ length: BLOCK_BYTES }, (_, i) => (short[i] ?? 0) ^ byte)
   return sha256(joined(pad(0x5c), sha256(joined(pad(0x36), message))))
 }
 
-/** SHA-256 as FIPS 180-4 has it. */
+/** SHA-256 as defined in FIPS 180-4. */
 export function sha256(message: Uint8Array): Uint8Array<ArrayBuffer> {
   const padded = new Uint8Array(Math.ceil((message.length + 9) / BLOCK_BYTES) * BLOCK_BYTES)
   padded.set(message)

@@ -1,4 +1,4 @@
-// Receivers: addresses of the engine at which other systems post. A post whose signature holds becomes an event.
+// Receivers: addresses of the engine to which other systems post. A post with a valid signature becomes an event.
 
 import type { Calls } from '@perdure/client'
 import { useCallback, useMemo, useState } from 'react'
@@ -28,10 +28,10 @@ import { VerifyPanel } from './verify-panel.tsx'
 
 type Receiver = Calls['listWebhookReceivers']['reply'][number]
 
-/** From an event to the next read. */
+/** Delay from an event to the next read. */
 const RENEWAL_MS = 10_000
 
-/** A secret that was made, with the receiver if that is new. */
+/** A secret that was created, with the receiver if that is new. */
 interface Made {
   reply: NewSecret
   receiver?: NewReceiverReply
@@ -80,7 +80,7 @@ interface ListProps {
   onSecret(made: NewSecret): void
 }
 
-/** All receivers, or the one that is shown. */
+/** All receivers, or only the selected one. */
 function List({ receivers, shown, onSecret }: ListProps) {
   const columns = useMemo(() => columnsWith(onSecret), [onSecret])
   return (

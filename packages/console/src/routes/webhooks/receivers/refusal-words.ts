@@ -1,4 +1,4 @@
-// The reasons of refused posts in words, each with what to do about it.
+// The reasons for refused posts as text, each with a remedy.
 
 import type { Calls } from '@perdure/client'
 

@@ -1,4 +1,4 @@
-// The last posts that a receiver refused, with the reason of each in words.
+// The last posts that a receiver refused, with the reason for each.
 
 import type { Calls } from '@perdure/client'
 import { useRead } from '../../../data/queries.ts'

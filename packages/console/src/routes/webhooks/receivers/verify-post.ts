@@ -1,4 +1,4 @@
-// Checks the signature of a post to a receiver in this tab (docs/webhooks.md#schemes): the secret goes nowhere.
+// Checks the signature of a post to a receiver in this tab (docs/webhooks.md#schemes): the secret does not leave it.
 
 import type { Calls } from '@perdure/client'
 
@@ -20,7 +20,7 @@ export interface Verdict {
 
 const STALE_SECONDS_MAX = 300
 
-/** The signed text before the body, the signatures of the post, and how they are written. */
+/** The signed text before the body, the signatures of the post, and their encoding. */
 interface Claim {
   prefix: string
   seconds?: string
@@ -99,7 +99,7 @@ async function sign(key: Uint8Array<ArrayBuffer>, text: string, encoding: Claim[
   return [...bytes].map(byte => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** Browsers have `crypto.subtle` on secure addresses only. */
+/** Computes the HMAC. Browsers have `crypto.subtle` only on secure addresses. */
 async function hmacOf(key: Uint8Array<ArrayBuffer>, message: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
   if (crypto.subtle === undefined) return (await import('./hmac.ts')).hmacSha256(key, message)
   const hmac = await crypto.subtle.importKey('raw', key, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
