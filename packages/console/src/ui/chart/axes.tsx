@@ -1,13 +1,13 @@
-// The axes of a chart over time: labels of times below the plot, and of its values beside it. The table of the chart has the numbers
+// The axes of a chart over time: time labels below the plot, and value labels next to it. The table of the chart has the numbers
 // for screen readers.
 
 import { textIn } from '../../data/time/zone.ts'
 import css from './chart.module.css'
 import { timeTicks } from './scale.ts'
 
-/** No label comes so near to the end, which has its own. */
+/** No label comes this close to the end, which has its own. */
 const LAST_SHARE = 0.88
-/** In a narrow chart no label comes after this part of it. */
+/** In a narrow chart no label comes after this part of the width. */
 const LATE_SHARE = 0.68
 
 /** `end`: where the last span ends. */
@@ -28,7 +28,7 @@ export function TimeAxis({ points, end }: { points: readonly { at: string }[]; e
   )
 }
 
-/** The labels of values: the top, the middle where it is a whole number, and zero. */
+/** The labels of values: the top, the middle if it is a whole number, and zero. */
 export function ValueAxis({
   top,
   textOf,

@@ -1,5 +1,5 @@
-// The spans of a chart as buttons, over its plot: one opens its span of time, a drag over several, or Shift and the arrows,
-// chooses them together. One of them is a stop of the Tab key; the arrows move between them. Used by run-chart.
+// The spans of a chart as buttons over its plot. Pressing a button opens its span of time; dragging over several, or Shift with
+// the arrows, chooses them together. Only one of them is a stop of the Tab key; the arrows move between them. Used by run-chart.
 
 import { type KeyboardEvent, type PointerEvent, useRef, useState } from 'react'
 import css from './chart.module.css'
@@ -10,7 +10,7 @@ export interface BrushProps {
   label: string
   /** The number of spans. */
   count: number
-  /** The words of the spans from one to another, both included. */
+  /** Returns a text for the spans from one to another, both included. */
   wordsOf(first: number, last: number): string
   onChoose(first: number, last: number): void
   /** The key `-` was pressed. */
@@ -21,7 +21,7 @@ const HINT = 'Drag, or Shift with an arrow, selects several'
 
 export function Brush({ label, count, wordsOf, onChoose, onZoomOut }: BrushProps) {
   const [span, setSpan] = useState<Span>()
-  // The newest span has the focus first.
+  // The newest span gets the focus first.
   const [at, setAt] = useState(count - 1)
   const box = useRef<HTMLFieldSetElement>(null)
   const isDragging = useRef(false)
@@ -86,7 +86,7 @@ export function Brush({ label, count, wordsOf, onChoose, onZoomOut }: BrushProps
             title={`${words}\n${HINT}`}
             aria-label={words}
             onFocus={() => setAt(i)}
-            // A click of the pointer has chosen already.
+            // A click of the pointer has already chosen.
             onClick={({ detail }) => detail === 0 && choose(span ?? { anchor: i, head: i })}
           />
         )

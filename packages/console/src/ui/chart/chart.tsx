@@ -12,20 +12,20 @@ import { axisCount, axisDuration, lineOf, niceMax } from './scale.ts'
 /** Height of the plot, in the coordinates of its drawing. */
 export const PLOT_HEIGHT = 120
 
-/** The newest marks, which the legend names; each mark has its own title too. */
+/** Number of newest marks that the legend names; each mark also has its own title. */
 const MARKS_NAMED = 2
 
 interface TimePoint {
   at: string
 }
 
-/** A line of durations: its name in the legend, by which it is drawn too, and its value at a point. */
+/** A line of durations: its name in the legend, which also selects its style, and its value at a point. */
 export interface ChartLine<Point> {
   kind: 'p50' | 'p95' | 'p99'
   of(point: Point): number | undefined
 }
 
-/** The line of charts that have one. */
+/** The line of charts that have only one. */
 export const P95: ChartLine<{ p95Ms?: number | undefined }> = { kind: 'p95', of: ({ p95Ms }) => p95Ms }
 
 export interface ChartProps<Point extends TimePoint> {
@@ -38,21 +38,21 @@ export interface ChartProps<Point extends TimePoint> {
   kinds: readonly string[]
   /** The top of the bar axis. Without bars, the left axis shows durations. */
   top?: number
-  /** The top of the bar axis in words, such as "up to 50 runs", or another note. */
+  /** The top of the bar axis as text, such as "up to 50 runs", or another note. */
   most: string
   lines: readonly ChartLine<Point>[]
   marks?: readonly PlacedMark[] | undefined
-  /** A mark was chosen. */
+  /** The user chose a mark. */
   onMark?: ((mark: ChartMark) => void) | undefined
   /** The bars, drawn 1 wide for each point. */
   bars: ReactNode
   /** Parts over the plot. */
   over?: ReactNode
-  /** Columns of the table behind the time: the head, and the text of a point. */
+  /** Columns of the table after the time: the head, and the text of a point. */
   columns: readonly (readonly [head: string, textOf: (point: Point) => string | number])[]
 }
 
-/** Where the last span ends: now, unless the window is of the past. */
+/** Returns where the last span ends: now, unless the window is in the past. */
 function endText(points: readonly TimePoint[], nowMs: number): string {
   const [before, last] = points.slice(-2).map(({ at }) => Date.parse(at))
   if (before === undefined || last === undefined) return 'now'
@@ -132,12 +132,12 @@ export function Chart<Point extends TimePoint>(props: ChartProps<Point>) {
   )
 }
 
-/** The top of the axis of durations. */
+/** Returns the top of the axis of durations. */
 export function longestOf<Point>(points: readonly Point[], lines: readonly ChartLine<Point>[]): number {
   return niceMax(Math.max(...points.flatMap(point => lines.map(({ of }) => of(point) ?? 0)), 1))
 }
 
-/** A duration in a table; nothing where there is none. */
+/** Returns a duration for a table; nothing if there is none. */
 export function durationCell(ms: number | undefined): string {
   return ms === undefined ? '' : durationText(ms)
 }

@@ -5,10 +5,10 @@ import css from './run-spark.module.css'
 const BAR_PX = 3
 const GAP_PX = 1
 const HEIGHT_PX = 18
-/** One is still seen beside very many. */
+/** One is still visible next to very many. */
 const BAR_PX_MIN = 3
 
-/** `what`: the plural of what is counted. */
+/** `what`: the plural of the counted thing. */
 export function CountSpark({ counts, what }: { counts: readonly number[]; what: string }) {
   const most = Math.max(...counts, 1)
   const heightOf = (count: number) => (count === 0 ? 1 : Math.max(BAR_PX_MIN, Math.round((HEIGHT_PX * count) / most)))
@@ -37,7 +37,7 @@ export function CountSpark({ counts, what }: { counts: readonly number[]; what: 
   )
 }
 
-/** "12 failures in 3 of 24 parts of the time, most in part 20". */
+/** Returns "12 failures in 3 of 24 parts of the time, most in part 20". */
 export function countWords(counts: readonly number[], what: string): string {
   const all = counts.reduce((sum, count) => sum + count, 0)
   const busy = counts.filter(count => count > 0).length

@@ -1,5 +1,5 @@
-// Durations over time, a line for each percentile. Lines differ by their dashes, not by colour alone. A table with the same numbers is
-// there for screen readers.
+// Durations over time, a line for each percentile. Lines differ by their dashes, not only by colour. A table has the same numbers
+// for screen readers.
 
 import { clockText } from '../time.ts'
 import { Brush } from './brush.tsx'
@@ -7,7 +7,7 @@ import css from './chart.module.css'
 import { Chart, type ChartLine, durationCell } from './chart.tsx'
 import { type ChartMark, placedMarks, spanOf } from './marks.tsx'
 
-/** A part of what a percentile may be wrong by: the counts are in classes. */
+/** The possible error of a percentile, because the counts are in classes. */
 export const ERROR_TEXT = '±9 %'
 
 export interface DurationChartProps<Point extends { at: string }> {
@@ -17,9 +17,9 @@ export interface DurationChartProps<Point extends { at: string }> {
   nowMs: number
   marks?: readonly ChartMark[]
   onMark?(mark: ChartMark): void
-  /** A span of time was chosen: its beginning and its end. */
+  /** The user chose a span of time: its beginning and its end. */
   onChoose?(fromMs: number, toMs: number): void
-  /** Several spans were chosen together. */
+  /** The user chose several spans together. */
   onZoom?(fromMs: number, toMs: number): void
   onZoomOut?(): void
 }

@@ -1,4 +1,4 @@
-// Moments that are marked on a chart over time: a dashed line with a button on top, which shows what happened then.
+// Moments that are marked on a chart over time: a dashed line with a button on top that shows what happened then.
 
 import { clockText } from '../time.ts'
 import css from './chart.module.css'
@@ -12,13 +12,13 @@ export interface ChartMark {
 }
 
 export interface PlacedMark extends ChartMark {
-  /** Its place in the chart, from 0 to 1. */
+  /** Its position in the chart, from 0 to 1. */
   x: number
   /** The text with the time. */
   title: string
 }
 
-/** The marks within the times of the points. */
+/** Returns the marks within the times of the points. */
 export function placedMarks(
   marks: readonly ChartMark[],
   { points, spanMs, nowMs }: { points: readonly { at: string }[]; spanMs: number; nowMs: number },
@@ -29,12 +29,12 @@ export function placedMarks(
   })
 }
 
-/** The length of the span of each point. */
+/** Returns the length of each point's span. */
 export function spanOf(points: readonly { at: string }[]): number {
   return points.length > 1 ? Date.parse(points[1]?.at as string) - Date.parse(points[0]?.at as string) : 0
 }
 
-/** The texts of the marks in the span of each point, by the time of the point. */
+/** Returns the texts of the marks in the span of each point, by the time of the point. */
 export function marksBySpan(marks: readonly PlacedMark[], points: readonly { at: string }[]): Map<string, string> {
   const texts = new Map<string, string>()
   for (const { x, title } of marks) {

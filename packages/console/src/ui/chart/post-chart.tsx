@@ -1,5 +1,5 @@
-// Posts over time: a stacked bar for each span of time, and the 95th percentile of durations as a line; the same line alone, for a
-// row of a table. A table with the same numbers is there for screen readers.
+// Posts over time: a stacked bar for each span of time, and the 95th percentile of durations as a line; or only the line, for a
+// row of a table. A table has the same numbers for screen readers.
 
 import { useId } from 'react'
 import css from './chart.module.css'
@@ -68,7 +68,7 @@ export function Sparkline({ label, points }: { label: string; points: readonly P
 
 interface Scale {
   max: number
-  /** Id of the pattern of failed posts. */
+  /** Id of the pattern for failed posts. */
   hatch: string
 }
 

@@ -1,5 +1,5 @@
 // Runs over time: a stacked bar of ends for each span of time, a dash for the starts, and the 95th percentile of durations as a
-// line. Bars differ by fill, not by colour alone. A table with the same numbers is there for screen readers.
+// line. Bars differ by fill, not only by colour. A table has the same numbers for screen readers.
 
 import { useId } from 'react'
 import { durationText } from '../duration.ts'
@@ -37,9 +37,9 @@ export interface RunChartProps {
   /** Moments to mark, such as a change of the definition. */
   marks?: readonly ChartMark[]
   onMark?(mark: ChartMark): void
-  /** A span of time was chosen: its beginning and its end. Without `onZoom` several may be chosen together. */
+  /** The user chose a span of time: its beginning and its end. Without `onZoom` several may be chosen together. */
   onChoose?(fromMs: number, toMs: number): void
-  /** Several spans were chosen together. */
+  /** The user chose several spans together. */
   onZoom?(fromMs: number, toMs: number): void
   /** The key `-` was pressed. */
   onZoomOut?(): void
@@ -101,13 +101,13 @@ export function RunChart({ label, points, nowMs, marks = [], onMark, onChoose, o
 
 const endsOf = ({ succeeded, failed, cancelled }: RunPoint) => succeeded + failed + cancelled
 
-/** The runs of several spans. Percentiles of spans cannot be added. */
+/** Returns the runs of several spans. Percentiles of spans cannot be added. */
 function sumOf(points: readonly RunPoint[]): Omit<RunPoint, 'at'> {
   const sum = (of: 'started' | (typeof KINDS)[number]) => points.reduce((all, point) => all + point[of], 0)
   return { started: sum('started'), succeeded: sum('succeeded'), failed: sum('failed'), cancelled: sum('cancelled') }
 }
 
-/** A dash over the bar of each span in which runs started, as high as they are many. */
+/** Returns a dash over the bar of each span in which runs started, at the height of their number. */
 function startsOf(points: readonly RunPoint[], max: number): string {
   return points
     .map(({ started }, i) => (started === 0 ? '' : `M${i + 0.1} ${placeOf(started, max, PLOT_HEIGHT).toFixed(1)}h0.8`))
@@ -121,7 +121,7 @@ function wordsOf({ started, succeeded, failed, cancelled, p95Ms }: Omit<RunPoint
 
 interface Scale {
   max: number
-  /** Id of the pattern of failed runs. */
+  /** Id of the pattern for failed runs. */
   hatch: string
 }
 

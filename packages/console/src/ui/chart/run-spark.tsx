@@ -12,7 +12,7 @@ export interface SparkRun {
 const BAR_PX = 3
 const GAP_PX = 1
 const HEIGHT_PX = 18
-/** The shortest run is still seen. */
+/** The shortest run is still visible. */
 const BAR_PX_MIN = 4
 
 /** `runs`: the newest first. */
@@ -38,7 +38,7 @@ export function RunSpark({ runs, slots }: { runs: readonly SparkRun[]; slots: nu
   )
 }
 
-/** "12 runs: 11 succeeded, 1 failed; the longest took 3 s". */
+/** Returns "12 runs: 11 succeeded, 1 failed; the longest took 3 s". */
 export function sparkWords(runs: readonly SparkRun[]): string {
   const counts = new Map<string, number>()
   for (const { status } of runs) counts.set(status, (counts.get(status) ?? 0) + 1)

@@ -1,18 +1,18 @@
 // Scales of charts: round numbers at the top of an axis, and places on it. Pure.
 
-/** The smallest of 1, 2 or 5 times a power of ten that is no less than the value; 1 for nothing. */
+/** Returns the smallest of 1, 2 or 5 times a power of ten that is not less than the value; 1 for zero. */
 export function niceMax(value: number): number {
   if (value <= 1) return 1
   const power = 10 ** Math.floor(Math.log10(value))
   return ([1, 2, 5, 10].find(factor => factor * power >= value) as number) * power
 }
 
-/** The place of a value from the top of a chart, in pixels. */
+/** Returns the distance of a value from the top of a chart, in pixels. */
 export function placeOf(value: number, max: number, heightPx: number): number {
   return heightPx - (Math.min(value, max) / max) * heightPx
 }
 
-/** The place of a moment in a chart of spans, from 0 to 1; undefined outside the chart. */
+/** Returns the position of a moment in a chart of spans, from 0 to 1; undefined outside the chart. */
 export function markPlace(
   atMs: number,
   { points, spanMs }: { points: readonly { at: string }[]; spanMs: number },
@@ -22,7 +22,7 @@ export function markPlace(
   return x >= 0 && x <= 1 ? x : undefined
 }
 
-/** The path of durations: a dash for each span that has one, joined with its neighbours; a gap where there is none. */
+/** Returns the path of durations: a dash for each span that has one, joined with its neighbours; a gap otherwise. */
 export function lineOf(values: readonly (number | undefined)[], max: number, heightPx: number): string {
   return values
     .map((value, i) => {
@@ -53,8 +53,8 @@ export interface Tick {
 }
 
 /**
- * The labels of an axis of time, at most six: times of the day, and the date at midnight. `zonedMs` has the beginnings of the spans, as
- * if the zone in which they are shown were UTC.
+ * Returns the labels of an axis of time, at most six: times of the day, and the date at midnight. `zonedMs` are the beginnings of
+ * the spans, as if the display zone were UTC.
  */
 export function timeTicks(zonedMs: readonly number[]): Tick[] {
   const lengthMs = (zonedMs.at(-1) ?? 0) - (zonedMs[0] ?? 0)
@@ -68,13 +68,13 @@ export function timeTicks(zonedMs: readonly number[]): Tick[] {
   })
 }
 
-/** A count on an axis: `500`, `20k`, `5M`. */
+/** Returns a count for an axis: `500`, `20k`, `5M`. */
 export function axisCount(count: number): string {
   if (count >= 1_000_000) return `${count / 1_000_000}M`
   return count >= 10_000 ? `${count / 1000}k` : String(count)
 }
 
-/** A duration on an axis, with one unit: `500 ms`, `2 s`, `1.7 min`. */
+/** Returns a duration for an axis, with one unit: `500 ms`, `2 s`, `1.7 min`. */
 export function axisDuration(ms: number): string {
   const [unit, name] =
     ms < 1000 ? [1, 'ms'] : ms < MINUTE_MS ? [1000, 's'] : ms < HOUR_MS ? [MINUTE_MS, 'min'] : [HOUR_MS, 'h']

@@ -1,8 +1,8 @@
-// The window of a chart for a series of the engine: with the length of its bars.
+// The window of a chart for a series of the engine, with the length of its bars.
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** The engine keeps spans of five minutes for 8 days and hours for 400. An hour less, because pages stay open. */
+/** The engine keeps spans of five minutes for 8 days and hours for 400 days. One hour less, because pages stay open. */
 const FIVE_MINUTES_KEPT_MS = 8 * DAY_MS - HOUR_MS
 const HOURS_KEPT_MS = 400 * DAY_MS - HOUR_MS
 /** The engine answers at most 750 spans. */
@@ -14,7 +14,7 @@ interface SeriesWindow {
   step: '5m' | '1h' | '1d'
 }
 
-/** `5m` below three hours, `1h` below nine days, `1d` beyond; longer where the engine no longer keeps that. */
+/** Returns `5m` below three hours, `1h` below nine days, `1d` beyond; longer if the engine no longer keeps that. */
 export function seriesWindow(since: string | undefined, until: string | undefined, nowMs: number): SeriesWindow {
   // Without a time the engine shows a day.
   if (since === undefined) return { since, until, step: '1h' }
@@ -28,19 +28,19 @@ export function seriesWindow(since: string | undefined, until: string | undefine
   return { since, until, step: lengthMs >= 3 * HOUR_MS || ageMs > FIVE_MINUTES_KEPT_MS ? '1h' : '5m' }
 }
 
-/** The window of a page, as its URL has it. */
+/** The window of a page in the form of its URL. */
 export interface TimeWindow {
   since: string | undefined
   until: string | undefined
 }
 
-/** The window from one time to another. */
+/** Returns the window from one time to another. */
 export const windowOf = (fromMs: number, toMs: number): TimeWindow => ({
   since: new Date(fromMs).toISOString(),
   until: new Date(toMs).toISOString(),
 })
 
-/** Three times the window, around its middle. It has no end when it reaches the present. */
+/** Returns three times the window, around its middle. It has no end if it reaches the present. */
 export function zoomedOut(shown: { from: string | undefined; until: string | undefined }, nowMs: number): TimeWindow {
   const toMs = shown.until === undefined ? nowMs : Date.parse(shown.until)
   const fromMs = shown.from === undefined ? toMs - DAY_MS : Date.parse(shown.from)

@@ -1,5 +1,5 @@
-// Runs over time as small bars, the newest on the right. A mark below a bar says that runs failed then: by its place, not by its
-// colour alone.
+// Runs over time as small bars, the newest on the right. A mark below a bar shows that runs failed then: through its place, not
+// only its colour.
 
 import { countWords } from './count-spark.tsx'
 import css from './run-spark.module.css'
@@ -8,7 +8,7 @@ const BAR_PX = 2
 const GAP_PX = 1
 const BARS_PX = 14
 const MARK_PX = 3
-/** One is still seen beside very many. */
+/** One is still visible next to very many. */
 const BAR_PX_MIN = 2
 
 export interface RunTrend {
@@ -59,7 +59,7 @@ export function TrendSpark({ started, failed }: RunTrend) {
   )
 }
 
-/** "12 runs in 3 of 24 intervals, most in interval 20; 2 failed, in 1 interval". */
+/** Returns "12 runs in 3 of 24 intervals, most in interval 20; 2 failed, in 1 interval". */
 export function trendWords({ started, failed }: RunTrend): string {
   const failures = failed.reduce((sum, count) => sum + count, 0)
   const spans = failed.filter(count => count > 0).length

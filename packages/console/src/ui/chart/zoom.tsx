@@ -5,7 +5,7 @@ import type { Query } from '../../router/routes.ts'
 import { Button } from '../button.tsx'
 
 export interface ZoomActionsProps {
-  /** The window is a part of the past. */
+  /** The window shows a part of the past. */
   isZoomed: boolean
   onZoomOut(): void
   /** The filters of the runs of the chart. */

@@ -1,16 +1,16 @@
-// The comparison of two texts as it is drawn. Pure; in the page, or in a worker for large texts.
+// The comparison of two texts in the form in which it is drawn. Pure; runs in the page, or in a worker for large texts.
 
 import { TEXT_JOBS } from '../json/text-jobs.ts'
 import { veiledText } from '../json/veil-json.ts'
 import { changedStretches, type DiffLine, diffLines } from './diff-lines.ts'
 
-/** Lines that can be drawn; longer comparisons say how many they leave out. */
+/** Maximum number of lines drawn; longer comparisons show how many they leave out. */
 const LINES_MAX = 2000
 
 export interface DiffJob {
   before: string
   after: string
-  /** The texts are JSON as it was sent: they are compared with an indent. */
+  /** The texts are JSON as it was sent: they are indented before the comparison. */
   isJson: boolean
   /** Payloads are hidden: the shapes of the values are compared. */
   isVeiled: boolean
@@ -19,7 +19,7 @@ export interface DiffJob {
 export interface Diff {
   isSame: boolean
   lines: readonly (DiffLine | { skipped: number })[]
-  /** Lines that are left out. */
+  /** Number of lines left out. */
   left: number
 }
 

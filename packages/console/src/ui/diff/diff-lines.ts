@@ -1,5 +1,4 @@
-// Compares two texts line by line. Large texts are compared by their common start and end only, so that the time is
-// bounded.
+// Compares two texts line by line. For large texts it only finds the common start and end, so that the time is bounded.
 
 export interface DiffLine {
   kind: 'same' | 'removed' | 'added'
@@ -9,10 +8,10 @@ export interface DiffLine {
   after?: number
 }
 
-/** Cells of the table that a comparison may fill. */
+/** Maximum number of table cells that a comparison may fill. */
 const CELLS_MAX = 4_000_000
 
-/** The lines of both texts in order, each marked. */
+/** Returns the lines of both texts in order, each marked. */
 export function diffLines(before: string, after: string): DiffLine[] {
   const a = before.split('\n')
   const b = after.split('\n')
@@ -54,7 +53,7 @@ function addMiddle(lines: DiffLine[], middle: Middle, same: (i: number, j: numbe
   }
 }
 
-/** Lengths of the longest common subsequences of all suffixes; undefined when the table would be too large. */
+/** Returns the lengths of the longest common subsequences of all suffixes; undefined if the table would be too large. */
 function longestCommon({ a, b, start, aEnd, bEnd }: Middle): Uint32Array | undefined {
   const height = aEnd - start + 1
   const width = bEnd - start + 1
@@ -72,7 +71,7 @@ function longestCommon({ a, b, start, aEnd, bEnd }: Middle): Uint32Array | undef
   return table
 }
 
-/** The lines without long stretches that are the same: `context` lines stay around each change. */
+/** Returns the lines without long equal stretches: `context` lines stay around each change. */
 export function changedStretches(lines: readonly DiffLine[], context = 3): (DiffLine | { skipped: number })[] {
   const keep = new Uint8Array(lines.length)
   for (const [i, line] of lines.entries()) {

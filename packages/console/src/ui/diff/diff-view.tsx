@@ -1,4 +1,4 @@
-// Two texts side by side in one column: removed and added lines are marked by sign and colour.
+// Two texts in one column: removed and added lines are marked by sign and colour.
 
 import { useState } from 'react'
 import { Button } from '../button.tsx'
@@ -8,20 +8,20 @@ import { Visible } from '../visible.tsx'
 import css from './diff-view.module.css'
 import { useDiff } from './use-diff.ts'
 
-/** Lines that are drawn at first, and more on request. */
+/** Number of lines drawn at first, and added on each request. */
 const LINES_SHOWN = 500
 
 export interface DiffViewProps {
   before: string
   after: string
   label: string
-  /** The texts are JSON as it was sent: they are compared with an indent. */
+  /** The texts are JSON as it was sent: they are indented before the comparison. */
   isJson?: boolean
-  /** The texts are no payloads: they are shown where payloads are hidden, too. */
+  /** The texts are not payloads: they are shown even where payloads are hidden. */
   isPublic?: boolean
 }
 
-/** The lines that differ, with a few around them. */
+/** The lines that differ, with a few lines around them. */
 export function DiffView({ before, after, label, isJson = false, isPublic = false }: DiffViewProps) {
   const { isHidden } = useVeil()
   const diff = useDiff({ before, after, isJson, isVeiled: isHidden && !isPublic })

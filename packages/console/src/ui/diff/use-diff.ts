@@ -1,16 +1,16 @@
-// The comparison of two texts, for components. A worker compares large ones: the page stays quick.
+// The comparison of two texts, for components. A worker compares large texts, so that the page stays responsive.
 
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { trustedWorkerUrl } from '../../data/worker-address.ts'
 import { type Diff, type DiffJob, diffOf } from './diff-job.ts'
 import workerUrl from './diff-worker.ts?worker&url'
 
-/** Both texts together; larger ones are compared by a worker. */
+/** Maximum size of both texts together; a worker compares larger ones. */
 const OWN_CHARS_MAX = 64 * 1024
-/** Large texts that change are compared once nothing changed for this long. */
+/** Large texts that change are compared after this long without a change. */
 const QUIET_MS = 300
 
-/** Undefined until it is known; that of the texts before while the next one is made. */
+/** Returns undefined until the result is known, and the previous texts' result while the next is computed. */
 export function useDiff({ before, after, isJson, isVeiled }: DiffJob): Diff | undefined {
   const isLarge = before.length + after.length > OWN_CHARS_MAX
   const job = useMemo(() => ({ before, after, isJson, isVeiled }), [before, after, isJson, isVeiled])

@@ -11,7 +11,7 @@ import css from './json-editor.module.css'
 import { highlighting, theme } from './theme.ts'
 
 export interface JsonEditorProps {
-  /** The text to begin with; later changes of it are ignored. */
+  /** The initial text; later changes of it are ignored. */
   text: string
   /** Shown above it. */
   label: string

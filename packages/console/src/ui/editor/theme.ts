@@ -1,4 +1,4 @@
-// The look of the editor, by the tokens of the console. Custom properties are inherited by the shadow root.
+// The look of the editor, based on the console's tokens. The shadow root inherits custom properties.
 
 import { HighlightStyle } from '@codemirror/language'
 import { EditorView } from '@codemirror/view'

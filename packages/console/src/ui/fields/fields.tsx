@@ -1,13 +1,13 @@
-// Fields of forms whose values the engine checks: each shows, below it, why the engine refused its value.
+// Form fields whose values the engine checks: each shows, below it, why the engine refused its value.
 
 import { ApiError } from '@perdure/client'
 import { type ReactNode, useEffect, useId, useRef } from 'react'
 import css from './form.module.css'
 
-/** Refusals of one field that have a code of their own. */
+/** Refusals of one field that have their own error code. */
 const FIELD_OF_CODE: Readonly<Record<string, string>> = { slug_taken: 'slug' }
 
-/** The field that an error of the engine is about, if it is about one. */
+/** Returns the field that an error of the engine concerns, if it concerns one. */
 function fieldOf(error: Error | null): string | undefined {
   if (!(error instanceof ApiError)) return undefined
   return FIELD_OF_CODE[error.code] ?? (error.details as { field?: string } | undefined)?.field
@@ -17,15 +17,15 @@ export interface FormFieldsProps {
   id: string
   /** Why the engine refused the form, if it did. */
   error: Error | null
-  /** Why the engine would refuse it as it is now. It moves no focus. */
+  /** Why the engine would refuse the form now. It does not move the focus. */
   fault?: Error | null
-  /** Whether a field of that name is in the form. */
+  /** Names of the fields in the form. */
   names: readonly string[]
   onSubmit(): void
   children(errorOf: (name: string) => string | undefined): ReactNode
 }
 
-/** A form whose refused field gets the focus. An error that is about none of its fields is below all of them. */
+/** A form. A refused field gets the focus. An error that concerns none of its fields is shown below all of them. */
 export function FieldForm({ id, error, fault = null, names, onSubmit, children }: FormFieldsProps) {
   const form = useRef<HTMLFormElement>(null)
   const shown = error ?? fault
@@ -51,7 +51,7 @@ export function FieldForm({ id, error, fault = null, names, onSubmit, children }
   )
 }
 
-/** The attributes of a control that say whether its value was refused. */
+/** The attributes of a control that show whether its value was refused. */
 export interface ControlProps {
   'aria-invalid': true | undefined
   'aria-describedby': string | undefined

@@ -1,5 +1,5 @@
-// The input of data that a schema describes: a form, or JSON text; a switch goes from one to the other, and both edit the same text. Loaded
-// when a dialog or page needs it.
+// The input of data that a schema describes: a form, or JSON text; a switch changes between them, and both edit the same text.
+// Loaded when a dialog or page needs it.
 
 import type { Schema, ValueFault } from '@perdure/protocol/json-schema'
 import { lazy, type Ref, Suspense, useEffect, useImperativeHandle, useMemo, useRef, useState } from 'react'
@@ -15,9 +15,9 @@ import { firstValue, whyNoForm } from './value.ts'
 
 const JsonEditor = lazy(() => import('../editor/json-editor.tsx'))
 
-/** Acts on the input from outside. */
+/** Functions that act on the input from outside. */
 export interface DataInputHandle {
-  /** Whether the data may be sent. If a field of the form has a fault, shows all faults and goes to the first. */
+  /** Returns whether the data may be sent. If a field of the form has a fault, shows all faults and goes to the first. */
   isReady(): Promise<boolean>
 }
 
@@ -25,11 +25,11 @@ export interface DataInputProps {
   schema: object
   text: string
   label: string
-  /** How the sentences about faults call the whole value. */
+  /** The name of the whole value in sentences about faults. */
   name: string
-  /** Faults do not prevent anything: what they mean. */
+  /** Set if faults do not prevent anything: explains what they mean. */
   warning?: string | undefined
-  /** Nobody has typed anything yet: the defaults of the schema are filled in. */
+  /** Nobody has typed anything yet: fill in the defaults of the schema. */
   isNew?: boolean
   ref?: Ref<DataInputHandle>
   onChange(text: string): void
@@ -58,7 +58,7 @@ export default function DataInput({
       const { faults = [] } = await check(text)
       const isFaulty = faults.length > 0 || broken.current.size > 0
       if (isFaulty) setAsked(times => times + 1)
-      // The engine has the last word on JSON: it matches patterns in its own way.
+      // The engine decides about JSON: it matches patterns in its own way.
       return !(isForm && isFaulty)
     },
   }))
@@ -99,7 +99,7 @@ export default function DataInput({
 
 const TOO_SLOW = 'The schema takes too long to check here: the engine checks the data.'
 
-/** The text; of an input that is new, with the defaults of the schema. */
+/** Returns the text; for a new input, with the defaults of the schema. */
 function useFilledIn(props: { schema: object; text: string; isNew: boolean; onChange(text: string): void }): string {
   const { schema, text, isNew, onChange } = props
   const [first] = useState(() => (isNew ? printJson(firstValue(schema as Schema, schema as Schema)) : text))
@@ -115,7 +115,7 @@ function useFilledIn(props: { schema: object; text: string; isNew: boolean; onCh
 interface SwitchProps {
   label: string
   isForm: boolean
-  /** Why there is no form now. */
+  /** Why no form is possible now. */
   noForm: string | undefined
   onShow(form: boolean): void
 }
@@ -146,7 +146,7 @@ interface FaultListProps {
   isListed: boolean
 }
 
-/** The faults of JSON text, which has no fields; of a form, that there are some. */
+/** For JSON text, which has no fields, lists the faults; for a form, only says that there are some. */
 function FaultList({ faults, warning, isListed }: FaultListProps) {
   const sentences = faults.map(({ sentence }) => sentence)
   const spoken = sentences.length === 0 ? '' : [warning, ...(isListed ? sentences : [])].filter(Boolean).join(' ')

@@ -1,4 +1,4 @@
-// The worker of one form: answers each text with its faults.
+// The worker for one form: answers each text with its faults.
 
 import type { ValueFault } from '@perdure/protocol/json-schema'
 import { type FaultsJob, faultsOf } from './faults.ts'

@@ -1,5 +1,5 @@
-// The faults of a JSON text by a schema, with the engine's own sentences. Pure; a worker calls it, because a pattern that somebody else
-// has written may take forever in the browser's engine for patterns.
+// Checks a JSON text against a schema, and returns the faults in the engine's own sentences. Pure; a worker calls it, because a
+// pattern written by somebody else may take forever in the browser's pattern engine.
 
 import { type Schema, SchemaTooComplex, type ValueFault, valueFaults } from '@perdure/protocol/json-schema'
 
@@ -7,15 +7,15 @@ import { type Schema, SchemaTooComplex, type ValueFault, valueFaults } from '@pe
 export interface FaultsJob {
   /** The schema, as JSON. */
   schema: string
-  /** How the sentences call the whole value. */
+  /** The name of the whole value in the sentences. */
   name: string
   text: string
 }
 
-/** The engine matches no longer text with a pattern. */
+/** The engine matches no longer text against a pattern. */
 const MATCHED_CHARS_MAX = 16_384
 
-/** The faults; none of a text that is not JSON, which is another fault. */
+/** Returns the faults; none for a text that is not JSON, which is reported elsewhere. */
 export function faultsOf({ schema, name, text }: FaultsJob): ValueFault[] {
   let value: unknown
   try {
@@ -33,7 +33,7 @@ export function faultsOf({ schema, name, text }: FaultsJob): ValueFault[] {
 
 const patterns = new Map<string, RegExp | undefined>()
 
-/** A pattern that only RE2 reads, such as one with `(?i)`, is left to the engine. */
+/** Whether the pattern matches. A pattern that only RE2 reads, such as one with `(?i)`, is left to the engine. */
 function matches(pattern: string, text: string): boolean {
   if (text.length > MATCHED_CHARS_MAX) return false
   if (!patterns.has(pattern)) patterns.set(pattern, compiled(pattern))

@@ -1,5 +1,5 @@
-// The box around the control of a field: its label, a mark when it is required, its description with the bounds, its faults. The file
-// also has the fields that are one control.
+// The box around the control of a field: its label, a mark if it is required, its description with the limits, its faults. This
+// file also has the fields that consist of one control.
 
 import { type ReactNode, useId, useState } from 'react'
 import { type JsonNode, parseJson } from '../json/parse.ts'
@@ -23,7 +23,7 @@ export interface FieldProps<Kind extends Field['kind'] = Field['kind']> {
   onChange(node: JsonNode | undefined): void
 }
 
-/** The attributes of a control by which its label, description and faults are found. */
+/** The attributes of a control that link it to its label, description and faults. */
 interface ControlProps {
   id: string
   'aria-describedby': string | undefined
@@ -77,7 +77,7 @@ export function Label({ label, title, isRequired }: { label: string; title: stri
   )
 }
 
-/** The description of a field and its faults, which are shown once it was left, or the form was asked. */
+/** Returns the description of a field and its faults. Faults are shown once the field was left, or the form was checked. */
 export function useNotes({ description, hints }: Field, sentences: readonly string[]) {
   const { isAsked } = useForm()
   const [isTouched, setTouched] = useState(false)
@@ -132,7 +132,7 @@ export function TextField(props: FieldProps<'text'>) {
   const { field, node, isMember, onChange } = props
   const { format = '' } = field
   const text = node?.kind === 'string' ? node.value : ''
-  // A field of one line would drop the line breaks.
+  // A field of one line would lose the line breaks.
   const [isLong] = useState(field.isLong || text.includes('\n'))
   const set = (value: string) => onChange(value === '' && isMember ? undefined : { kind: 'string', value })
   return (
@@ -158,7 +158,7 @@ export function TextField(props: FieldProps<'text'>) {
 
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
-/** A number as it is typed, to the last digit. Any other text is kept as a text, which the schema refuses. */
+/** A number as it is typed, to the last digit. Any other text stays a text, which the schema refuses. */
 export function NumberField(props: FieldProps<'number'>) {
   const { node, isMember, onChange } = props
   const set = (typed: string) => {
@@ -218,15 +218,15 @@ function optionText(node: JsonNode): string {
 
 export interface JsonFieldProps extends Omit<FieldProps, 'field'> {
   field: Field
-  /** The place in the value, for the list of places that are broken. */
+  /** The path in the value, for the list of invalid places. */
   place: string
-  /** It holds members of an object, and nothing else. */
+  /** It contains members of an object, and nothing else. */
   isObject?: boolean
 }
 
 /**
- * A value as JSON text. A text that is not JSON stays in the value as it is typed, so that nothing of it is lost; members of an object
- * stay what they were last.
+ * A value as JSON text. A text that is not JSON stays in the value as it is typed, so that nothing is lost; members of an object
+ * keep their last value.
  */
 export function JsonField(props: JsonFieldProps) {
   const { node, isMember, isObject = false, place, sentences, onChange } = props

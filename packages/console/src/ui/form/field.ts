@@ -1,17 +1,18 @@
-// How a form shows the value of a schema: which control, with which hints. What no control fits is edited as JSON. Pure; a schema
-// may come from anybody, so the depth and the number of fields are bounded, and references are followed when they are shown.
+// Decides how a form shows the value of a schema: which control, with which hints. Values that fit no control are edited as JSON.
+// Pure; anybody may have written a schema, so the depth and the number of fields are limited, and references are followed only
+// when they are shown.
 
 import { type JsonSchemaObject, referred, type Schema } from '@perdure/protocol/json-schema'
 import { sourceOf } from '../../data/json/parse.ts'
 import { type JsonNode, parseJson } from '../json/parse.ts'
 
-/** Deeper values are JSON. */
+/** Deeper values are edited as JSON. */
 const DEPTH_MAX = 5
-/** An object with more members is JSON. */
+/** An object with more members is edited as JSON. */
 const MEMBERS_MAX = 100
-/** A longer list of choices is JSON. */
+/** A longer list of choices is edited as JSON. */
 const OPTIONS_MAX = 200
-/** References and wrappers that are followed from one schema. */
+/** Maximum number of references and wrappers followed from one schema. */
 const HOPS_MAX = 20
 /** A text that may be longer gets several lines. */
 const LINE_CHARS_MAX = 200
@@ -36,12 +37,12 @@ type Control =
 export type Field = Control & {
   title: string | undefined
   description: string | undefined
-  /** The bounds of the value in words. */
+  /** The limits of the value as text. */
   hints: readonly string[]
   isNullable: boolean
 }
 
-/** The field of a schema within `root`. */
+/** Returns the field of a schema within `root`. */
 export function fieldOf(schema: Schema, root: Schema, depth: number): Field {
   const { schema: own, isNullable } = resolved(schema, root)
   const { title, description } = own
@@ -78,7 +79,7 @@ const isLongText = (initial: unknown) =>
 
 const nodeOf = (value: unknown): JsonNode => parseJson(sourceOf(value))
 
-/** The only values that the schema takes, if it lists them. */
+/** Returns the only values that the schema accepts, if it lists them. */
 function optionsOf({ enum: values, const: constant, anyOf, oneOf }: JsonSchemaObject): readonly unknown[] | undefined {
   if (constant !== undefined) return [constant]
   if (values) return values
@@ -92,7 +93,7 @@ interface Resolved {
   isNullable: boolean
 }
 
-/** The schema behind references, wrappers of one schema, and "this or null". */
+/** Returns the schema behind references, wrappers of one schema, and "this or null". */
 function resolved(given: Schema, root: Schema): Resolved {
   let schema = typeof given === 'object' ? given : {}
   let isNullable = false
@@ -105,7 +106,7 @@ function resolved(given: Schema, root: Schema): Resolved {
   return { schema: {}, isNullable }
 }
 
-/** The schema inside of the outermost wrapper, with what stands beside it. */
+/** Returns the schema inside the outermost wrapper, merged with the keywords next to it. */
 function innerOf({ $ref, allOf, anyOf, oneOf, ...beside }: JsonSchemaObject, root: Schema): Resolved | undefined {
   const within = (inner: Schema | undefined, others: JsonSchemaObject, isNullable = false) =>
     typeof inner === 'object' ? { schema: { ...inner, ...others }, isNullable } : { schema: others, isNullable }
@@ -141,7 +142,7 @@ const FORMAT_HINTS: Readonly<Record<string, string>> = {
   uuid: 'a UUID',
 }
 
-/** The bounds of a value, in words. The engine's sentences about faults are another matter. */
+/** Returns the limits of a value as text. The engine's sentences about faults are separate. */
 function hintsOf(schema: JsonSchemaObject): string[] {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, format = '', pattern, type } = schema
   const hints = [

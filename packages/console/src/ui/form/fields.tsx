@@ -1,4 +1,4 @@
-// The fields of a form: one for each value of the schema, within each other.
+// The fields of a form: one for each value of the schema, nested.
 
 import type { Schema } from '@perdure/protocol/json-schema'
 import { useId, useRef, useState } from 'react'
@@ -21,7 +21,7 @@ export interface AnyFieldProps {
   onChange(node: JsonNode | undefined): void
 }
 
-/** The field of a value. Whether it is JSON is decided once: it must not change under the cursor. */
+/** The field of a value. Whether it is JSON is decided once, because it must not change while the user types. */
 export function AnyField(props: AnyFieldProps) {
   const { schema, path, node } = props
   const { root, faults } = useForm()
@@ -38,7 +38,7 @@ export function AnyField(props: AnyFieldProps) {
 
 type PartField = Extract<Field, { kind: 'object' | 'list' }>
 
-/** An object or a list with its label; a button that adds it while it is absent. */
+/** An object or a list with its label, or a button that adds it if it is absent. */
 function Part(props: AnyFieldProps & { field: PartField }) {
   const { field, schema, path, label, node, isRequired, isMember, onChange } = props
   const { root, faults, hasRoom } = useForm()
@@ -56,7 +56,7 @@ function Part(props: AnyFieldProps & { field: PartField }) {
   const group = useRef<HTMLDivElement>(null)
   const isPresent = node !== undefined && !isNull(node)
   const isRoot = path.length === 0
-  // The button that was pressed goes away.
+  // The pressed button disappears.
   const change = (value: JsonNode | undefined) => {
     onChange(value)
     group.current?.focus()

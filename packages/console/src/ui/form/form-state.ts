@@ -8,11 +8,11 @@ export type Path = readonly (string | number)[]
 export interface FormState {
   root: Schema
   faults: readonly ValueFault[]
-  /** The faults of fields that nobody has touched are shown too. */
+  /** Also show the faults of fields that nobody has touched. */
   isAsked: boolean
   /** Whether the form may have more fields. */
   hasRoom: boolean
-  /** Places whose text is not JSON. */
+  /** Paths whose text is not JSON. */
   broken: Set<string>
 }
 
@@ -24,5 +24,5 @@ export function useForm(): FormState {
   return state
 }
 
-/** Whether the place is this one or inside of it. */
+/** Whether the place is this one or inside it. */
 export const isWithin = (place: Path, path: Path): boolean => path.every((key, i) => place[i] === key)

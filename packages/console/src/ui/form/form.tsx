@@ -1,4 +1,5 @@
-// A form for a JSON text by its schema. The text is the value: each change writes it anew, with numbers as they were typed.
+// A form for a JSON text, based on its schema. The text is the value: each change writes it again, with numbers as they were
+// typed.
 
 import type { Schema, ValueFault } from '@perdure/protocol/json-schema'
 import { useState } from 'react'
@@ -10,7 +11,7 @@ import { countFields, FIELDS_MAX, nodeIn } from './value.ts'
 
 export interface FormProps {
   schema: Schema
-  /** The text to begin with; later changes of it are ignored. */
+  /** The initial text; later changes of it are ignored. */
   text: string
   label: string
   faults: readonly ValueFault[]

@@ -1,5 +1,5 @@
-// The faults of a text that is edited, by a schema, for components. A worker finds them, with a deadline: a schema that takes longer is
-// left to the engine.
+// The faults of an edited text according to a schema, for components. A worker finds them, with a deadline: a schema that takes
+// longer is left to the engine.
 
 import type { ValueFault } from '@perdure/protocol/json-schema'
 import { useCallback, useEffect, useRef, useState } from 'react'
@@ -8,9 +8,9 @@ import type { FaultsJob } from './faults.ts'
 import type { FromFaultsWorker } from './faults-worker.ts'
 import workerUrl from './faults-worker.ts?worker&url'
 
-/** A text is checked when nobody has typed for this long. */
+/** A text is checked after this long without typing. */
 const QUIET_MS = 150
-/** One check, with the start of the worker. */
+/** Maximum time of one check, including the start of the worker. */
 const CHECK_MS_MAX = 3000
 
 /** The result of a check. */
@@ -21,9 +21,9 @@ export interface Verdict {
 }
 
 export interface Faults {
-  /** The result for the newest text that was checked. */
+  /** The result for the newest checked text. */
   verdict: Verdict | undefined
-  /** Checks the text at once. */
+  /** Checks the text immediately. */
   check(text: string): Promise<Verdict>
 }
 
@@ -53,7 +53,7 @@ export function useFaults(job: FaultsJob): Faults {
   return { verdict, check }
 }
 
-/** Checks texts one after another. After a check that takes too long it checks none any more. */
+/** Checks texts one after another. After a check that takes too long it stops checking. */
 class Checker {
   readonly #worker = new Worker(trustedWorkerUrl(workerUrl), { type: 'module' })
   #isClosed = false

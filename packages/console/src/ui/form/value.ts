@@ -1,5 +1,5 @@
-// Values that a form edits, as nodes that keep numbers to the last digit: the first value of a schema, changes of members and items,
-// and how many fields a value has. Pure.
+// Values that a form edits, as nodes that keep every digit of numbers: the first value of a schema, changes of members and items,
+// and the number of fields of a value. Pure.
 
 import type { Schema } from '@perdure/protocol/json-schema'
 import { sourceOf } from '../../data/json/parse.ts'
@@ -7,7 +7,7 @@ import { type JsonNode, memberOf, parseJson } from '../json/parse.ts'
 import { printJson } from '../json/print.ts'
 import { type Field, fieldOf, type Member } from './field.ts'
 
-/** More fields are not shown at once: the value is edited as JSON. */
+/** A value with more fields is edited as JSON. */
 export const FIELDS_MAX = 200
 /** A longer text within the value is edited as JSON. */
 const TEXT_CHARS_MAX = 20_000
@@ -24,13 +24,13 @@ export const isNull = (node: JsonNode | undefined): boolean => node?.kind === 'l
 /** Whether both are the same JSON, with members in the same order. */
 export const isSame = (a: JsonNode, b: JsonNode): boolean => printJson(a, false) === printJson(b, false)
 
-/** Whether the field can show the value, and change it without a loss elsewhere. */
+/** Whether the field can show the value, and change it without loss elsewhere. */
 export function canShow(field: Field, node: JsonNode | undefined): boolean {
   if (node === undefined) return true
   if (isNull(node) && (field.isNullable || field.kind === 'number')) return true
   if (field.kind === 'text')
     return node.kind === 'string' && node.value.length <= TEXT_CHARS_MAX && !LOST.test(node.value)
-  // A typed text that is not a number is kept as a text.
+  // A typed text that is not a number stays a text.
   if (field.kind === 'number') return node.kind === 'number' || (node.kind === 'string' && !LOST.test(node.value))
   if (field.kind === 'choice') return node.kind !== 'object' && node.kind !== 'array'
   if (field.kind === 'list') return node.kind === 'array'
@@ -38,7 +38,9 @@ export function canShow(field: Field, node: JsonNode | undefined): boolean {
   return node.kind === 'object' && new Set(node.members.map(({ key }) => key)).size === node.members.length
 }
 
-/** The object with this member; without it if the value is undefined. A new member stands where the schema has it. */
+/**
+ * Returns the object with this member, or without it if the value is undefined. A new member is inserted in the schema's order.
+ */
 export function withMember(
   node: JsonNode | undefined,
   name: string,
@@ -56,7 +58,7 @@ export function withMember(
   return { kind: 'object', members: [...members.slice(0, place), { key: name, value }, ...members.slice(place)] }
 }
 
-/** The members that the schema does not name, as an object; undefined if there are none. */
+/** Returns the members that the schema does not name, as an object; undefined if there are none. */
 export function othersOf(node: JsonNode | undefined, named: readonly Member[]): JsonNode | undefined {
   if (node?.kind !== 'object') return undefined
   const names = new Set(named.map(({ name }) => name))
@@ -64,7 +66,7 @@ export function othersOf(node: JsonNode | undefined, named: readonly Member[]): 
   return members.length === 0 ? undefined : { kind: 'object', members }
 }
 
-/** The object with these members in place of those that the schema does not name. */
+/** Returns the object with these members replacing those that the schema does not name. */
 export function withOthers(
   node: JsonNode | undefined,
   named: readonly Member[],
@@ -75,13 +77,13 @@ export function withOthers(
   return { kind: 'object', members: [...kept, ...(others?.kind === 'object' ? others.members : [])] }
 }
 
-/** The list with an item moved by one place. */
+/** Returns the list with one item moved to another place. */
 export function moved<Item>(items: readonly Item[], from: number, to: number): Item[] {
   const rest = items.filter((_, i) => i !== from)
   return [...rest.slice(0, to), ...items.slice(from, from + 1), ...rest.slice(to)]
 }
 
-/** How many fields the value has under the schema, counted up to `most`. */
+/** Returns how many fields the value has under the schema, counted up to `most`. */
 export function countFields(
   place: { schema: Schema; root: Schema; depth: number },
   node: JsonNode | undefined,
@@ -99,7 +101,7 @@ export function countFields(
   return count
 }
 
-/** The value that a form begins with: defaults, constants, and the objects that are required; without the latter where they are many. */
+/** Returns the initial value of a form: defaults, constants, and the required objects; without the latter if there are many. */
 export function firstValue(schema: Schema, root: Schema, depth = 0): JsonNode {
   const given = initialOf({ schema, root, depth, left: { nodes: FIELDS_MAX } })
   if (given && countFields({ schema, root, depth }, given) <= FIELDS_MAX) return given
@@ -113,7 +115,7 @@ interface Place {
   schema: Schema
   root: Schema
   depth: number
-  /** Fields that may still be filled in. */
+  /** Number of fields that may still be filled in. */
   left: { nodes: number }
 }
 
@@ -127,7 +129,7 @@ function initialOf({ schema, root, depth, left }: Place): JsonNode | undefined {
   if (field.kind !== 'object') return undefined
   const members = field.members.flatMap(({ name, schema: inner, isRequired }) => {
     const value = initialOf({ schema: inner, root, depth: depth + 1, left })
-    // An object that may be absent is added by hand, with its defaults.
+    // An optional object is added by hand, with its defaults.
     const isLeftOut = value?.kind === 'object' && !isRequired && !hasDefault(inner)
     return value === undefined || isLeftOut ? [] : [{ key: name, value }]
   })
@@ -136,7 +138,7 @@ function initialOf({ schema, root, depth, left }: Place): JsonNode | undefined {
 
 const hasDefault = (schema: Schema) => typeof schema === 'object' && schema.default !== undefined
 
-/** Why the text cannot be edited by fields; undefined if it can. */
+/** Returns why the text cannot be edited by fields; undefined if it can. */
 export function whyNoForm(schema: Schema, text: string): string | undefined {
   if (text.length > FORM_CHARS_MAX) return 'the text is too long for a form'
   const field = fieldOf(schema, schema, 0)
@@ -152,5 +154,5 @@ export function whyNoForm(schema: Schema, text: string): string | undefined {
   return undefined
 }
 
-/** The value of a text, of which an empty one has none. Throws a SyntaxError for a text that is not JSON. */
+/** Returns the value of a text; an empty text has none. Throws a SyntaxError for a text that is not JSON. */
 export const nodeIn = (text: string): JsonNode | undefined => (text.trim() === '' ? undefined : parseJson(text))

@@ -1,4 +1,4 @@
-// Asks before an address of a payload is opened, with its host: anybody may have written it. Loaded on request.
+// Asks before an address in a payload is opened, and shows its host: anybody may have written it. Loaded on request.
 
 import { createPortal } from 'react-dom'
 import { Button } from '../button.tsx'
@@ -8,7 +8,7 @@ import css from './address-dialog.module.css'
 
 export default function AddressDialog({ address, onClose }: { address: URL; onClose(): void }) {
   const { host, href } = address
-  // Outside of the tree, whose type it would have.
+  // Rendered outside the tree, because it would inherit the tree's font.
   return createPortal(
     <Dialog
       title={`Open ${host}?`}

@@ -1,9 +1,9 @@
-// Addresses in payloads. They are shown as text; one is opened on request, after a question that names its host. Pure.
+// Addresses in payloads. They are shown as text; a user can open one after a question that names its host. Pure.
 
-/** Longer texts are no addresses that a person would open. */
+/** Longer texts are not addresses that a person would open. */
 const CHARS_MAX = 2048
 
-/** The address that the whole text is, when it is one of the web; its host is as the browser will call it. */
+/** Returns the web address if the whole text is one. Its host is in the form that the browser uses. */
 export function addressIn(text: string): URL | undefined {
   if (text.length > CHARS_MAX || !/^https?:\/\//i.test(text)) return undefined
   try {

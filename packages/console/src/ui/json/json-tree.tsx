@@ -1,5 +1,5 @@
-// A JSON value as a tree: numbers to their last digit, keys as they were sent, large values folded. Everything is text;
-// nothing in a value becomes a link.
+// A JSON value as a tree: numbers with every digit, keys as they were sent, large values folded. Everything is text; nothing in a
+// value becomes a link.
 
 import { cutText } from '@perdure/protocol/portable'
 import { lazy, Suspense, useMemo, useState } from 'react'
@@ -74,7 +74,7 @@ function read(text: string, isVeiled: boolean): JsonNode | undefined {
   }
 }
 
-/** A text that is too long for a page is shown in parts. */
+/** Shows a text that is too long for a page in parts. */
 function LongText({ text }: { text: string }) {
   const [shown, setShown] = useState(16 * 1024)
   return (

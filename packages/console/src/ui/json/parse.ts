@@ -1,5 +1,5 @@
-// Reads JSON into nodes that keep what JSON.parse loses: numbers to their last digit, the order of keys, keys that
-// appear twice. It has no recursion, so that a text of a million brackets does not overflow the stack.
+// Reads JSON into nodes that keep what JSON.parse loses: every digit of numbers, the order of keys, keys that appear twice. It is
+// not recursive, so that a text of a million brackets does not overflow the stack.
 
 export type JsonNode =
   | { kind: 'object'; members: { key: string; value: JsonNode }[] }
@@ -22,7 +22,7 @@ export function parseJson(text: string): JsonNode {
   return new Parser(text).parse()
 }
 
-/** The parser of one text: the open objects and arrays are on a stack of its own. */
+/** The parser of one text. It keeps the open objects and arrays on its own stack. */
 class Parser {
   readonly #text: string
   readonly #stack: { node: Parent; key?: string }[] = []
@@ -94,12 +94,12 @@ class Parser {
   }
 }
 
-/** The node of a value in memory: for values that never were text. Members that are undefined are left out. */
+/** Returns the node of a value in memory, for values that were never text. Members that are undefined are left out. */
 export function nodeOf(value: unknown): JsonNode {
   return parseJson(JSON.stringify(value) ?? 'null')
 }
 
-/** The member of an object; the last one of a key that appears twice, as JSON.parse decides. */
+/** Returns the member of an object; for a key that appears twice, the last one, like JSON.parse. */
 export function memberOf(node: JsonNode | undefined, key: string): JsonNode | undefined {
   if (node?.kind !== 'object') return undefined
   for (let i = node.members.length - 1; i >= 0; i--) if (node.members[i]?.key === key) return node.members[i]?.value

@@ -2,10 +2,10 @@
 
 import type { JsonNode } from './parse.ts'
 
-/** JSON text with two spaces of indentation. Without `indent`, in one line. */
+/** Returns JSON text with two spaces of indentation. Without `indent`, in one line. */
 export function printJson(root: JsonNode, indent = true): string {
   const out: string[] = []
-  // Nodes that are open, and the place in each: deep values must not overflow the stack.
+  // Open nodes, and the position in each: deep values must not overflow the stack.
   const stack: { node: JsonNode; next: number }[] = [{ node: root, next: 0 }]
   while (stack.length > 0) {
     const top = stack[stack.length - 1] as { node: JsonNode; next: number }
@@ -33,13 +33,13 @@ export function printJson(root: JsonNode, indent = true): string {
   return out.join('')
 }
 
-/** Members of an object or items of an array; undefined for other values. */
+/** Returns the number of members of an object or items of an array; undefined for other values. */
 export function sizeOf(node: JsonNode): number | undefined {
   if (node.kind === 'object') return node.members.length
   return node.kind === 'array' ? node.items.length : undefined
 }
 
-/** The text of a value that is neither an object nor an array. */
+/** Returns the text of a value that is neither an object nor an array. */
 export function scalarText(node: JsonNode): string {
   if (node.kind === 'string') return JSON.stringify(node.value)
   return node.kind === 'number' || node.kind === 'literal' ? node.source : ''

@@ -6,34 +6,34 @@ import { sizeOf } from './print.ts'
 
 /** Strings are shown up to this length; the rest on request. */
 export const STRING_CHARS_SHOWN = 2048
-/** Nodes that a tree shows before anything is unfolded by hand. */
+/** Number of nodes that a tree shows before anything is unfolded by hand. */
 export const NODES_SHOWN = 1000
-/** Levels that are unfolded from the start. */
+/** Number of levels that are unfolded from the start. */
 export const DEPTH_SHOWN = 20
-/** Members of one node that are shown at once. */
+/** Number of members of one node that are shown at once. */
 export const MEMBERS_SHOWN = 200
 
-/** Which nodes differ from their first state, by path: `true` is unfolded. `more` is how many members are shown. */
+/** The nodes that differ from their first state, by path: `true` means unfolded. `more` is the number of members shown. */
 export interface TreeState {
   open: ReadonlyMap<string, boolean>
   more: ReadonlyMap<string, number>
 }
 
 export interface TreeRow {
-  /** Places from the root, joined by dots: unique in the tree. */
+  /** Keys from the root, joined by dots: unique in the tree. */
   path: string
   depth: number
-  /** The member's key, or the place in an array. Absent for the root. */
+  /** The member's key, or the index in an array. Absent for the root. */
   key?: string | number
   node: JsonNode
-  /** Members of an object or array. */
+  /** Number of members of an object or array. */
   size?: number
   isOpen: boolean
-  /** Members that are not shown: the row is the button that shows more of them. */
+  /** Number of members that are not shown: the row is the button that shows more of them. */
   hidden?: number
 }
 
-/** The visible rows, in order. */
+/** Returns the visible rows, in order. */
 export function treeRows(root: JsonNode, state: TreeState): TreeRow[] {
   const rows: TreeRow[] = []
   const left = { nodes: NODES_SHOWN }
@@ -43,7 +43,7 @@ export function treeRows(root: JsonNode, state: TreeState): TreeRow[] {
 
 interface Walk {
   state: TreeState
-  /** Nodes that may still be unfolded without a request. */
+  /** Number of nodes that may still be unfolded without a request. */
   left: { nodes: number }
 }
 

@@ -1,4 +1,5 @@
-// Reads a JSON text that a person edits: its fault, and the text with an indent. Pure; in the page, or in a worker for a large text.
+// Reads a JSON text that a person edits: finds its fault, and indents it. Pure; runs in the page, or in a worker for a large
+// text.
 
 import { parseJson } from './parse.ts'
 import { printJson } from './print.ts'

@@ -1,4 +1,4 @@
-// The worker of one job on a large JSON text: it answers once.
+// The worker for one job on a large JSON text: it answers once.
 
 import { TEXT_JOBS, type TextJob } from './text-jobs.ts'
 

@@ -1,4 +1,4 @@
-// The rows of a JSON tree, with its keys. json-tree.tsx and worker-tree.tsx give it the rows.
+// The rows of a JSON tree, with its keys. json-tree.tsx and worker-tree.tsx pass it the rows.
 
 import { cutText } from '@perdure/protocol/portable'
 import { type KeyboardEvent, lazy, Suspense, useRef, useState } from 'react'
@@ -158,6 +158,6 @@ function Value({ node, size, onAddress }: ValueProps) {
   )
 }
 
-/** A string as JSON writes it, except for characters that `Visible` draws. */
+/** Returns a string as JSON writes it, except for characters that `Visible` draws. */
 const quoted = (value: string) => `"${value.replace(/["\\\n\r\t]/g, char => ESCAPES[char] as string)}"`
 const ESCAPES: Record<string, string> = { '"': '\\"', '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' }

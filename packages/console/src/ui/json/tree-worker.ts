@@ -1,10 +1,10 @@
-// The worker of one large JSON value: reads it, and answers with the rows that are shown. The nodes stay here.
+// The worker for one large JSON value: reads it, and answers with the rows to show. The nodes stay in the worker.
 
 import { type JsonNode, parseJson } from './parse.ts'
 import { type TreeRow, type TreeState, treeRows } from './rows.ts'
 import { veil } from './veil-json.ts'
 
-/** From the page: the value, once; then what is folded. */
+/** From the page: the value, once; after that, the nodes that are folded. */
 export type ToWorker = { text: string; isVeiled: boolean } | { state: TreeState }
 /** To the page: the rows, or that the value is not JSON. */
 export type FromWorker = { rows: TreeRow[] } | { isJson: false }
@@ -33,7 +33,7 @@ function read(text: string, isVeiled: boolean): JsonNode | undefined {
   }
 }
 
-/** A row says how many members its node has; the members have rows of their own. */
+/** Removes the members from a row: the row only needs their number, because the members have their own rows. */
 function withoutMembers(row: TreeRow): TreeRow {
   const { kind } = row.node
   if (kind === 'object') return { ...row, node: { kind, members: [] } }

@@ -1,4 +1,4 @@
-// A JSON text that a person edits, for components. A large text is read by a worker: the page stays quick.
+// A JSON text that a person edits, for components. A worker reads a large text, so that the page stays responsive.
 
 import { useEffect, useMemo, useState } from 'react'
 import { trustedWorkerUrl } from '../../data/worker-address.ts'
@@ -7,21 +7,21 @@ import type { ToTextWorker } from './text-worker.ts'
 import workerUrl from './text-worker.ts?worker&url'
 import { LARGE_CHARS } from './veil-json.ts'
 
-/** A large text is checked when nobody has typed for this long. */
+/** A large text is checked after this long without typing. */
 const QUIET_MS = 300
 
-/** The fault of the text; undefined for JSON. */
+/** Returns the fault of the text; undefined for JSON. */
 export function useJsonFault(text: string): string | undefined {
   const outcome = useJob('fault', text)
   return outcome ? outcome.value : 'Checking the text'
 }
 
-/** The text with an indent; undefined until it is known. A text that is not JSON stays as it is. */
+/** Returns the indented text; undefined until it is known. A text that is not JSON stays as it is. */
 export function usePrettyJson(text: string): string | undefined {
   return useJob('pretty', text)?.value
 }
 
-/** The outcome of the job; undefined until it is known. */
+/** Returns the outcome of the job; undefined until it is known. */
 function useJob(job: TextJob, text: string): { value: string | undefined } | undefined {
   const isLarge = text.length > LARGE_CHARS
   const own = useMemo(() => (isLarge ? undefined : { value: TEXT_JOBS[job](text) }), [job, text, isLarge])

@@ -3,7 +3,7 @@
 import { type JsonNode, parseJson } from './parse.ts'
 import { printJson } from './print.ts'
 
-/** Puts the kind of each value in its place, in the tree itself. Without recursion: values may be deep. */
+/** Replaces each value by its kind, in the tree itself. Not recursive, because values may be deep. */
 export function veil(root: JsonNode): JsonNode {
   const whole: { items: JsonNode[] } = { items: [root] }
   const open: ({ items: JsonNode[] } | { members: { value: JsonNode }[] })[] = [whole]
@@ -25,10 +25,10 @@ function shapeOf(node: Extract<JsonNode, { kind: 'string' | 'number' | 'literal'
   return node.source === 'null' ? 'null' : 'boolean'
 }
 
-/** Longer texts are not read in the thread of the page: a worker reads them, on request. */
+/** Longer texts are not read in the page's thread: a worker reads them, on request. */
 export const LARGE_CHARS = 256 * 1024
 
-/** The shape of a JSON text; of a text that is not JSON, or is large, its length. */
+/** Returns the shape of a JSON text; for a text that is not JSON, or is large, its length. */
 export function veiledText(text: string, indent = false): string {
   if (text.length > LARGE_CHARS) return `value(${text.length})`
   try {

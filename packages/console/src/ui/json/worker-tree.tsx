@@ -1,4 +1,4 @@
-// The tree of a large value, which a worker reads: the page stays quick. Loaded on request.
+// The tree of a large value, which a worker reads, so that the page stays responsive. Loaded on request.
 
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { trustedWorkerUrl } from '../../data/worker-address.ts'
