@@ -1,4 +1,4 @@
-// Counts what is new to a list that does not move by itself, and brings it in. It lies over the edge of the list and moves nothing.
+// Counts the new rows of a list that does not move by itself, and adds them. It overlaps the edge of the list and moves nothing.
 
 import css from './news.module.css'
 

@@ -6,7 +6,7 @@ import { sourceOf } from '../../data/json/parse.ts'
 
 export type Pages<Row> = InfiniteData<Page<Row>>
 
-/** The same object when no row changes, and the same pages around those that do. */
+/** Returns the same object if no row changes, and keeps the pages whose rows do not change. */
 export function replaceRows<Row>(pages: Pages<Row>, replace: (row: Row) => Row): Pages<Row> {
   let isChanged = false
   const next = pages.pages.map(page => {
@@ -18,7 +18,7 @@ export function replaceRows<Row>(pages: Pages<Row>, replace: (row: Row) => Row):
   return isChanged ? { ...pages, pages: next } : pages
 }
 
-/** Puts the known object of each row that reads the same into the new page, so that its row in the table is not rendered again. */
+/** Puts the known object of each row that reads the same into the new page, so that its table row is not rendered again. */
 export function keepKnown<Row>(pages: Pages<Row>, page: Page<Row>, keyOf: (row: Row) => string): void {
   const known = new Map(pages.pages.flatMap(({ items }) => items.map(row => [keyOf(row), row])))
   for (const [i, row] of page.items.entries()) {
@@ -27,7 +27,7 @@ export function keepKnown<Row>(pages: Pages<Row>, page: Page<Row>, keyOf: (row: 
   }
 }
 
-/** When the youngest row was made; empty without a row. */
+/** Returns when the newest row was created; empty if there is no row. */
 export function newestAt<Row>({ pages }: Pages<Row>, madeAt: (row: Row) => string): string {
   let newest = ''
   for (const { items } of pages) for (const row of items) if (madeAt(row) > newest) newest = madeAt(row)

@@ -1,5 +1,5 @@
-// When something that no frame of the stream carries is read again. One read is under way at a time, and each change that was
-// noticed is followed by a read that began after it.
+// Decides when data that no frame of the stream carries is read again. One read is under way at a time, and each noticed change
+// is followed by a read that began after it.
 
 export interface RenewalSource {
   read(): Promise<unknown>
@@ -17,9 +17,9 @@ export class Renewal {
   #timer: ReturnType<typeof setTimeout> | undefined
   /** When the next read is due. */
   #dueAt = Number.POSITIVE_INFINITY
-  /** When the newest change was noticed that a read must show. */
+  /** When the newest change that a read must show was noticed. */
   #changedAt = Number.NEGATIVE_INFINITY
-  /** When the newest read began that did not fail. */
+  /** When the newest successful read began. */
   #readAt = Number.NEGATIVE_INFINITY
   #afterMs = 0
   #current: Read | undefined
@@ -31,19 +31,22 @@ export class Renewal {
     this.#source = source
   }
 
-  /** Something has changed: reads after this time, or earlier if that is planned. */
+  /** Called when something has changed: reads after this time, or earlier if that is planned. */
   wake(afterMs: number): void {
     this.#changedAt = performance.now()
     this.#afterMs = afterMs
     this.#plan(afterMs)
   }
 
-  /** Reading is possible again: makes up for the read that was due meanwhile. */
+  /** Called when reading is possible again: makes up for the read that was due in the meantime. */
   goOn(): void {
     if (this.#isMissed && !this.#isStopped) this.#due()
   }
 
-  /** Changes before this time, by `performance.now()`, may be missing. Resolves when a read that began later has ended, rejects when that fails. */
+  /**
+   * Changes before this time, by `performance.now()`, may be missing. Resolves when a read that began later has ended; rejects if
+   * it fails.
+   */
   async catchUp(openedAt: number): Promise<void> {
     if (this.#readAt >= openedAt) return
     if (this.#current === undefined) await this.#begin()
@@ -59,7 +62,7 @@ export class Renewal {
     }
   }
 
-  /** Reads no more. */
+  /** Stops reading. */
   stop(): void {
     this.#clear()
     this.#isStopped = true
@@ -83,7 +86,7 @@ export class Renewal {
     this.#isMissed = false
     if (this.#readAt >= this.#changedAt) return
     if (this.#source.mayNotRead()) this.#isMissed = true
-    // A read beside another one of the same would end that one as cancelled.
+    // A second read of the same data would end the current one as cancelled.
     else if (this.#current) void this.#current.done.catch(() => {}).then(() => this.#plan(this.#afterMs))
     else void this.#begin().catch(() => {})
   }

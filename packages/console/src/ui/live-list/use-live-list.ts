@@ -1,6 +1,6 @@
-// A list in pages, kept live: frames change rows in their place, and new rows are counted. At the top of a list that nothing
-// holds, and whose rows have no pointer over them, the list is read again by itself, at most every two seconds; in a hidden tab when
-// it is shown. Used by the pages of runs, events and deliveries.
+// A list in pages, kept live: frames change rows in place, and new rows are counted. At the top of a list that nothing holds,
+// with no pointer over its rows, the list is read again automatically, at most every two seconds; in a hidden tab, when the tab
+// is shown. Used by the pages of runs, events and deliveries.
 
 import type { Input, Page } from '@perdure/client'
 import type { InfiniteData } from '@tanstack/react-query'
@@ -21,32 +21,32 @@ import { type Batch, useTopic } from '../../live/use-live.ts'
 import { keepKnown, newestAt, type Pages, replaceRows } from './pages.ts'
 
 const REFETCH_MS_MIN = 2000
-/** From a frame that does not say what it changes in the list to the read that does. */
+/** Delay from a frame that does not tell its effect on the list to the read that does. */
 const UNSURE_MS = 10_000
-/** Frames before the list is read again. */
+/** Number of animation frames to wait before the list is read again. */
 const FRAMES = 3
-/** New rows that are counted one by one. */
+/** Maximum number of new rows that are counted one by one. */
 const NEWS_MAX = 10_000
 
-/** The rules of a list: its read, its topic and its rows. They are constant. */
+/** The rules of a list: its read, its topic and its rows. They never change. */
 export interface LiveRules<Id extends PagesId> {
   id: Id
   topic: ListTopic
   keyOf(row: Item<Id>): string
-  /** When the row was made: rows that are younger than all others are new. */
+  /** When the row was created: rows that are newer than all others count as new. */
   madeAt(row: Item<Id>): string
-  /** Brings frames into the pages, and answers the keys of new rows. */
+  /** Merges frames into the pages, and returns the keys of new rows. */
   merge(pages: Pages<Item<Id>>, batch: Batch, input: Input<Id>): Merged<Item<Id>>
-  /** Reads rows by their keys; absent: rows that the first page does not have stay as they are. */
+  /** Reads rows by their keys. If absent, rows that are not in the first page stay as they are. */
   readRows?(keys: readonly string[]): Promise<readonly Item<Id>[]>
-  /** A row that a renewal of the list has left out, without what only a read renews. */
+  /** Returns a row that a renewal of the list has left out, without the parts that only a read renews. */
   unread?(row: Item<Id>): Item<Id>
 }
 
 export interface Merged<Row> {
   pages: Pages<Row>
   added: readonly string[]
-  /** Rows may have come in, or rows may have changed, of which frames do not say it: the list is read again some seconds later. */
+  /** Rows may have been added or changed in ways that frames do not tell: the list is read again some seconds later. */
   isOld?: boolean
 }
 
@@ -56,12 +56,12 @@ export function useLiveList<Id extends PagesId>(
   { isFrozen }: { isFrozen: boolean },
 ) {
   const { id } = rules
-  // The stream keeps the list as it is: only gaps and new rows make it old.
+  // The stream keeps the list current: only gaps and new rows make it outdated.
   const query = usePages(id, input, { staleMs: Number.POSITIVE_INFINITY })
   const key = JSON.stringify(input)
   const news = useNews(key)
   const readAt = useRef(0)
-  /** When the newest read began that shows what came before it. */
+  /** When the newest read began. It shows all changes before that. */
   const began = useRef({ key, at: 0 })
   const frozen = useRef(isFrozen)
   frozen.current = isFrozen
@@ -71,7 +71,8 @@ export function useLiveList<Id extends PagesId>(
   began.current.at = Math.max(began.current.at, readFirst ?? 0)
   const refresh = useCallback(
     async (mayMove: () => boolean) => {
-      // On the way back the first frame restores the place, and the next ones have its rows: an answer before them would find the top.
+      // On the way back the first frame restores the place, and the next ones have its rows: an earlier answer would find the
+      // top.
       for (let n = 0; n < FRAMES; n++) await new Promise(requestAnimationFrame)
       const from = performance.now()
       readAt.current = from
@@ -80,15 +81,15 @@ export function useLiveList<Id extends PagesId>(
     },
     [rules, key, news],
   )
-  /** The list of which a frame did not say what it changes in it. */
+  /** The list for which a frame did not tell its effect. */
   const [unsure, setUnsure] = useState<string>()
   const mayMove = useCallback(() => !frozen.current && isAtTop(), [])
   const readAgain = useCallback(() => void refresh(() => true).catch(() => {}), [refresh])
-  // A list from the cache has missed what came since it was left.
+  // A list from the cache has missed all changes since it was left.
   useEffect(() => {
     if (queryClient.getQueryData(keyOf(id, JSON.parse(key))) !== undefined) void refresh(mayMove).catch(() => {})
   }, [id, key, refresh, mayMove])
-  // The stream is opened after the first answer: it misses nothing, since the list is read again where it began earlier.
+  // The stream is opened after the first answer, but misses nothing: the list is read again if its read began earlier.
   useTopic(query.isPending ? undefined : rules.topic, {
     onBatch: batch => {
       const pages = pagesOf(id, input)
@@ -120,7 +121,7 @@ export function useLiveList<Id extends PagesId>(
   return { query, rows: itemsOf(query), news: shown.count, readAgain }
 }
 
-/** Reads a while after the cause, and in a hidden tab when it is shown. Another cause begins the while anew. */
+/** Reads a while after the cause, and in a hidden tab when it is shown. Another cause restarts the delay. */
 function useReadWhenShown(cause: unknown, options: { waitMs(): number; read(): void }): void {
   const latest = useRef(options)
   latest.current = options
@@ -139,10 +140,10 @@ function useReadWhenShown(cause: unknown, options: { waitMs(): number; read(): v
 }
 
 interface News {
-  /** The count on the screen: another object whenever something was counted. */
+  /** The count on the screen: a new object each time something was counted. */
   shown: { count: number }
   add(keys: readonly string[]): void
-  /** Takes the keys out, for a read that begins. What is counted from now on may be younger than its answer. */
+  /** Takes out the keys for a read that begins. Rows that are counted later may be newer than its answer. */
   take(): string[]
   show(): void
 }
@@ -181,8 +182,8 @@ interface Refresh<Id extends PagesId> {
 }
 
 /**
- * Reads the first page again. Where rows may move, it replaces the list; otherwise the rows on the screen are renewed in their
- * places, and rows that are younger than all of them are counted.
+ * Reads the first page again. If rows may move, it replaces the list; otherwise the rows on the screen are updated in place, and
+ * newer rows are counted.
  */
 async function readFirstPage<Id extends PagesId>(rules: LiveRules<Id>, { input, mayMove, news }: Refresh<Id>) {
   const { id } = rules
@@ -193,7 +194,7 @@ async function readFirstPage<Id extends PagesId>(rules: LiveRules<Id>, { input, 
   })
   const pages = pagesOf(id, input)
   if (pages) keepKnown(pages, first, rules.keyOf)
-  // The pointer or a selection may have come while the page was read.
+  // The pointer may have arrived, or a row may have been selected, while the page was read.
   if (!pages || mayMove()) {
     setPages(id, input, { pages: [first], pageParams: [undefined] })
     news.show()
@@ -221,12 +222,12 @@ function setPages<Id extends PagesId>(id: Id, input: Input<Id>, pages: Pages<Ite
   queryClient.setQueryData(keyOf(id, input), pages)
 }
 
-/** The keys of the rows that are in the document. */
+/** Returns the keys of the rows in the document. */
 function shownKeys(): string[] {
   return [...document.querySelectorAll<HTMLElement>('tbody tr[data-key]')].map(({ dataset }) => dataset.key ?? '')
 }
 
-/** Whether the page is scrolled to its top: rows that come in there move nothing away. */
+/** Whether the page is scrolled to its top: rows added there move nothing away. */
 function isAtTop(): boolean {
   return (document.querySelector('[data-scroller]')?.scrollTop ?? 0) < 8 && !document.querySelector('tbody tr:hover')
 }

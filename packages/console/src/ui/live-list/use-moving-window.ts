@@ -1,4 +1,4 @@
-// The window of time of a page with statistics: it moves on with the time when runs have moved, and what was read of it is read again.
+// The time window of a page with statistics: it moves forward when runs have changed, and everything in it is read again.
 
 import { useMemo, useState } from 'react'
 import { type OperationId, renew } from '../../data/queries.ts'
@@ -14,14 +14,14 @@ export interface MovingWindowOptions extends RenewalOptions {
   others: readonly OperationId[]
 }
 
-/** The start of the window: anew when the URL changes, and with each renewal. */
+/** Returns the start of the window: computed again when the URL changes, and with each renewal. */
 export function useMovingWindow(since: string, { windowed, others, ...options }: MovingWindowOptions) {
   const [renewals, setRenewals] = useState(0)
   const isUtc = useUtc()
   // biome-ignore lint/correctness/useExhaustiveDependencies: a renewal moves the window, and the zone moves days.
   const from = useMemo(() => sinceParam(since, engineNow()), [since, renewals, isUtc])
   useRenewal(() => {
-    // With another start the reads of the window have another input, and are made for that.
+    // With another start the reads of the window have another input, and happen because of that.
     const hasMoved = sinceParam(since, engineNow()) !== from
     setRenewals(count => count + 1)
     return renew(...others, ...(hasMoved ? [] : windowed))

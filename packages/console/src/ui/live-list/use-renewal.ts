@@ -1,5 +1,5 @@
-// Reads that no frame of the stream carries, renewed while their page is open, soon after runs, events or deliveries have moved. While nothing
-// moves, while paused and in hidden tabs nothing is read: a read that was due meanwhile is made when that ends.
+// Reads that no frame of the stream carries, renewed while their page is open, soon after runs, events or deliveries have
+// changed. Without changes, while paused and in hidden tabs nothing is read; a read that became due then follows afterwards.
 
 import { useEffect, useRef } from 'react'
 import { currentLive, onLive } from '../../live/state.ts'
@@ -7,17 +7,17 @@ import { useTopic } from '../../live/use-live.ts'
 import { Renewal } from './renewal.ts'
 
 export interface RenewalOptions {
-  /** From a frame to the read. */
+  /** Delay from a frame to the read. */
   afterMs: number
-  /** Whose frames count. Default: `runs`. */
+  /** The topic whose frames count. Default: `runs`. */
   topic?: 'runs' | 'deliveries' | 'events'
-  /** Events count as well as runs. */
+  /** Events count in addition to the topic. */
   withEvents?: boolean
   /** Reads only while true. Default: true. */
   enabled?: boolean
 }
 
-/** `read` reads again what the page shows. */
+/** `read` reads the page's data again. */
 export function useRenewal(read: () => Promise<unknown>, options: RenewalOptions): void {
   const { afterMs, topic = 'runs', withEvents = false, enabled = true } = options
   const current = useRef(read)
@@ -31,7 +31,7 @@ export function useRenewal(read: () => Promise<unknown>, options: RenewalOptions
       if (!mayNotRead()) started.goOn()
     }
     document.addEventListener('visibilitychange', goOn)
-    // The end of a pause is a gap too, whose read comes first.
+    // The end of a pause is also a gap, whose read comes first.
     const stopListening = onLive(() => queueMicrotask(goOn))
     return () => {
       started.stop()
@@ -41,6 +41,6 @@ export function useRenewal(read: () => Promise<unknown>, options: RenewalOptions
   }, [])
   const onBatch = () => renewal.current?.wake(afterMs)
   useTopic(enabled ? topic : undefined, { onBatch, onGap: async openedAt => renewal.current?.catchUp(openedAt) })
-  // Both topics come by one stream, so a gap of this one is a gap of runs too.
+  // Both topics arrive on one stream, so a gap of this one is also a gap of runs.
   useTopic(enabled && withEvents ? 'events' : undefined, { onBatch, onGap: async () => {} })
 }

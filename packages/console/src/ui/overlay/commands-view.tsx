@@ -8,7 +8,7 @@ import { CopyButton } from './copy.tsx'
 
 const CHARS_MAX = 2000
 
-/** The commands of calls, a line each; undefined until they are known. */
+/** Returns the commands of calls, one line each; undefined until they are known. */
 function useCommands(calls: readonly Call[]): Command | undefined {
   const [command, setCommand] = useState<Command>()
   const key = JSON.stringify(calls)
@@ -29,7 +29,7 @@ function linesOf(commands: readonly Command[]): Command {
   return { ...(words.includes(undefined) ? {} : { perdure: words.join('\n') }), curl }
 }
 
-/** `call`: what the action calls, in this order where it calls several. */
+/** `call`: the calls of the action, in order if there are several. */
 export default function CommandsView({ call }: { call: Call | readonly Call[] }) {
   const command = useCommands([call].flat())
   return (

@@ -1,4 +1,4 @@
-// The picture on buttons that copy: two sheets, drawn because not every system has a character for them.
+// The icon on buttons that copy: two sheets, drawn because not every system has a character for them.
 
 export function CopyIcon() {
   return (

@@ -5,13 +5,13 @@ import { CopyIcon } from './copy-icon.tsx'
 import styles from './overlay.module.css'
 import { toast } from './toasts.tsx'
 
-/** Copies the text and says so. */
+/** Copies the text and shows a message. */
 export async function copyText(text: string, what = 'Copied'): Promise<void> {
   if ((await write(text)) || copySelection(text)) toast(what)
   else toast('The browser does not allow copying here', { isError: true })
 }
 
-/** Browsers have the clipboard on secure addresses only, and may refuse it. */
+/** Writes to the clipboard. Browsers have it only on secure addresses, and may refuse it. */
 async function write(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)
@@ -21,7 +21,9 @@ async function write(text: string): Promise<boolean> {
   }
 }
 
-/** Copies from a field that is there for this moment: the way for plain HTTP. An open dialog has it, as the rest is inert. */
+/**
+ * Copies from a temporary field, which works on plain HTTP. An open dialog contains the field, because everything else is inert.
+ */
 function copySelection(text: string): boolean {
   const field = document.createElement('textarea')
   const focused = document.activeElement
@@ -38,7 +40,7 @@ function copySelection(text: string): boolean {
 export interface CopyButtonProps {
   text: string
   label?: string
-  /** The shortcut that does the same, for the title. */
+  /** The shortcut for the same action, for the title. */
   keys?: string
 }
 

@@ -15,13 +15,13 @@ export interface DialogProps {
   actions?: ReactNode
   /** Wide enough for code. */
   isWide?: boolean
-  /** Only its own buttons close it: its content would be lost. */
+  /** Only its own buttons close it, because its content would be lost. */
   isKept?: boolean
-  /** The commands that do the same as this call, or these calls, are shown. */
+  /** Shows the commands that do the same as this call, or these calls. */
   call?: Call | readonly Call[] | undefined
 }
 
-/** A modal dialog, open as long as it is rendered. The first element with `autofocus`, or the first control, has the focus. */
+/** A modal dialog, open while it is rendered. The first element with `autofocus`, or the first control, gets the focus. */
 export function Dialog({ title, onClose, children, actions, isWide = false, isKept = false, call }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null)
   const heading = useId()
@@ -51,7 +51,7 @@ export function Dialog({ title, onClose, children, actions, isWide = false, isKe
       }}
       onKeyDown={event => {
         event.stopPropagation()
-        // A browser closes a dialog at the second Esc, whatever the page says to the first.
+        // A browser closes a dialog at the second Esc, no matter how the page handled the first.
         if (isKept && event.key === 'Escape') event.preventDefault()
       }}
     >
@@ -77,9 +77,9 @@ export function Dialog({ title, onClose, children, actions, isWide = false, isKe
 
 export interface ConfirmProps {
   title: string
-  /** One sentence that says what will happen. */
+  /** One sentence about the effect. */
   children: ReactNode
-  /** The label of the button that does it: a verb. */
+  /** The label of the button for the action: a verb. */
   action: string
   /** The label of the button that does nothing. It has the focus. */
   keep?: string
@@ -91,7 +91,7 @@ export interface ConfirmProps {
   onClose(): void
 }
 
-/** The label of the button that does nothing. Beside an action that cancels something, "Cancel" could mean either. */
+/** Returns the label of the button that does nothing. Next to an action that cancels something, "Cancel" would be ambiguous. */
 export const keepLabel = (action: string) => (/^cancel/i.test(action) ? "Don't cancel" : 'Cancel')
 
 /** Asks before an action. */

@@ -11,9 +11,9 @@ export interface MenuItem {
   isDanger?: boolean
   /** Why it cannot be used now. */
   disabledBecause?: string | undefined
-  /** The shortcut that does the same. */
+  /** The shortcut for the same action. */
   keys?: string
-  /** The choice itself replaces a popup menu; otherwise it closes. */
+  /** The choice itself replaces a popup menu; otherwise the menu closes. */
   keepsOpen?: boolean
 }
 
@@ -22,7 +22,7 @@ const EDGE_PX = 8
 export interface MenuProps {
   /** The button's content. */
   label: ReactNode
-  /** The button's name when its content is a symbol. */
+  /** The button's name if its content is a symbol. */
   name?: string
   items: readonly MenuItem[]
   kind?: ButtonProps['kind']
@@ -114,7 +114,7 @@ export function MenuEntry({ item, onDone, onChosen }: MenuEntryProps) {
   )
 }
 
-/** Below the button, inside the window. */
+/** Places the list below the button, inside the window. */
 export function place(list: HTMLElement, button: HTMLElement): void {
   const at = button.getBoundingClientRect()
   const { width, height } = list.getBoundingClientRect()
@@ -124,7 +124,7 @@ export function place(list: HTMLElement, button: HTMLElement): void {
   list.style.setProperty('top', `${isBelow ? at.bottom + 4 : Math.max(EDGE_PX, at.top - 4 - height)}px`)
 }
 
-/** The keys of an open menu. */
+/** Handles the keys of an open menu. */
 export function moveFocus(event: KeyboardEvent<HTMLElement>): void {
   const items = [...event.currentTarget.querySelectorAll<HTMLElement>('[role=menuitem]')]
   const at = items.indexOf(document.activeElement as HTMLElement)

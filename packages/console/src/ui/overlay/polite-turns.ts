@@ -1,6 +1,6 @@
-// The order of polite messages to screen readers: one in five seconds, so that what moves by itself does not talk without end.
+// The order of polite messages to screen readers: one in five seconds, so that live content does not talk without end.
 
-/** From one polite message to the next, at least. */
+/** Minimum time between two polite messages. */
 export const POLITE_GAP_MS = 5000
 
 export class PoliteTurns {
@@ -8,7 +8,10 @@ export class PoliteTurns {
   #freeAt = Number.NEGATIVE_INFINITY
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  /** Calls `onTurn` once, when its message may be spoken. `isFirst` passes those that wait already. Returns the way to leave. */
+  /**
+   * Calls `onTurn` once, when its message may be spoken. `isFirst` overtakes messages that already wait. Returns a function that
+   * leaves the queue.
+   */
   ask(onTurn: () => void, { isFirst = false } = {}): () => void {
     if (isFirst) this.#waiting.unshift(onTurn)
     else this.#waiting.push(onTurn)

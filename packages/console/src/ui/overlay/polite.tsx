@@ -1,5 +1,5 @@
-// Text that changes by itself and is spoken politely: it is on the screen at once, and is put into its live region anew when its
-// turn comes.
+// Text that changes by itself and is spoken politely: it appears on the screen at once, and is put into its live region again
+// when its turn comes.
 
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { politeTurns } from './polite-turns.ts'
@@ -21,7 +21,7 @@ export function Polite({ text, children = text, className }: PoliteProps) {
     if (!isDue) return
     return politeTurns.ask(() => setSpoken(({ turns }) => ({ text: current.current, turns: turns + 1 })))
   }, [isDue])
-  // A change of a region that is off is not spoken. A new element in one that is polite is.
+  // A change in a region that is off is not spoken. A new element in a polite region is.
   return (
     <span role="status" aria-live={isDue ? 'off' : 'polite'}>
       <span key={spoken.turns} className={className}>

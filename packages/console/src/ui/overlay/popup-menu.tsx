@@ -1,18 +1,18 @@
-// A menu that opens beside an element, without a button of its own.
+// A menu that opens next to an element, without its own button.
 
 import { useEffect, useRef } from 'react'
 import { MenuEntry, type MenuItem, moveFocus, place } from './menu.tsx'
 import styles from './overlay.module.css'
 
 export interface PopupMenuProps {
-  /** The element that it belongs to, which has the focus afterwards. */
+  /** The element that the menu belongs to. It gets the focus afterwards. */
   anchor: HTMLElement
   name: string
   items: readonly MenuItem[]
   onClose(): void
 }
 
-/** A menu without a button: open as long as it is rendered. */
+/** A menu without a button: open while it is rendered. */
 export function PopupMenu({ anchor, name, items, onClose }: PopupMenuProps) {
   const list = useRef<HTMLDivElement>(null)
   useEffect(() => {

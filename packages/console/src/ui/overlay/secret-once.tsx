@@ -1,4 +1,4 @@
-// A secret that was just made, shown once.
+// A secret that was just created, shown once.
 
 import type { ReactNode } from 'react'
 import { Button } from '../button.tsx'

@@ -1,5 +1,5 @@
-// Short messages that go by themselves. They are shown at once, and spoken when the turn of polite messages comes; errors are spoken
-// at once.
+// Short messages that disappear by themselves. They are shown at once, and spoken when the turn of polite messages comes; errors
+// are spoken at once.
 
 import { useEffect, useId, useSyncExternalStore } from 'react'
 import { shortName } from '../visible-text.ts'
@@ -14,16 +14,16 @@ interface Toast {
   spokenIn?: string | undefined
 }
 
-/** From when it is spoken. */
+/** Time that a message stays, counted from when it is spoken. */
 const SHOWN_MS = 5000
 const SHOWN_MAX = 3
 const TEXT_MAX = 200
 
 let toasts: readonly Toast[] = []
-/** The places that can show messages, the topmost last: what lies behind a modal dialog is dimmed, and is not announced. */
+/** The places that can show messages, the topmost last: content behind a modal dialog is dimmed, and is not announced. */
 let places: readonly string[] = []
 let lastId = 0
-/** Whether messages wait to be spoken. */
+/** Whether messages are waiting to be spoken. */
 let isWaiting = false
 const listeners = new Set<() => void>()
 
@@ -48,7 +48,7 @@ export function toast(text: string, { isError = false }: { isError?: boolean } =
   isWaiting = true
 }
 
-/** All that wait are one message. */
+/** Speaks all waiting messages as one. */
 function speak(): void {
   isWaiting = false
   const spokenIn = places.at(-1)
@@ -68,7 +68,7 @@ const subscribe = (listener: () => void) => {
 
 const NONE: readonly Toast[] = []
 
-/** The messages that are shown: in the shell, and in a dialog while it is open. */
+/** The visible messages: in the shell, and in a dialog while it is open. */
 export function Toasts() {
   const place = useId()
   const isTop = useSyncExternalStore(subscribe, () => places.at(-1) === place)
@@ -91,7 +91,7 @@ export function Toasts() {
   return (
     <div className={styles.toasts}>
       <div role="status">{list(({ isError, spokenIn }) => !isError && spokenIn === place)}</div>
-      {/* A region of its own, which is not spoken. */}
+      {/* A separate region, which is not spoken. */}
       <div role="log" aria-live="off">
         {list(({ isError, spokenIn }) => !isError && spokenIn !== place)}
       </div>

@@ -1,5 +1,5 @@
-// A table of many rows: windowed, with a row that the keys j and k move, Enter opens and x selects. Where its columns have no room its
-// rows are cards.
+// A table of many rows: windowed, with an active row that the keys j and k move, Enter opens and x selects. If its columns do not
+// fit, its rows become cards.
 
 import { useEffect, useRef, useState } from 'react'
 import styles from './data-table.module.css'
@@ -72,7 +72,10 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   )
 }
 
-/** The actions of the rows: one object that calls what the last rendering gave, so that rows stay as they are. */
+/**
+ * Returns the actions of the rows: one object that calls the functions of the last rendering, so that rows are not rendered
+ * again.
+ */
 function useRowActions<Row>(props: DataTableProps<Row>, active: ReturnType<typeof useActiveRow<Row>>): RowActions<Row> {
   const last = useRef({ props, active })
   last.current = { props, active }

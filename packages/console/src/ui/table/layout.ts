@@ -1,16 +1,16 @@
-// How a table is laid out in the room that it has: with all of its columns, with those that cards have, or as cards. Each column that is
-// shown is wide enough to be read.
+// How a table is laid out in the available space: with all its columns, with only the columns that cards have, or as cards. Each
+// visible column is wide enough to be read.
 
 import { type RefObject, useLayoutEffect, useMemo, useState } from 'react'
 import type { Column } from './table-props.ts'
 
-/** The least width of a column that shares the rest, and of one that has a part of the width. */
+/** The minimum width of a column that shares the remaining width, and of one that has a part of the width. */
 const REST_PX_MIN = 120
 const PART_PX_MIN = 80
 
 type Sized = Pick<Column<never>, 'width' | 'isSecondary'>
 
-/** Whether the columns have room in so many pixels. */
+/** Whether the columns fit into this many pixels. */
 export function fits(columns: readonly Sized[], roomPx: number): boolean {
   let restPx = roomPx
   for (const { width } of columns) {
@@ -22,7 +22,10 @@ export function fits(columns: readonly Sized[], roomPx: number): boolean {
   return restPx >= 0
 }
 
-/** The layout of the table, followed as its room changes, and the columns to show. `besidePx` is taken by boxes and buttons of rows. */
+/**
+ * Returns the layout of the table, updated when its space changes, and the columns to show. `besidePx` is taken by boxes and
+ * buttons of rows.
+ */
 export function useLayout<Row>(
   table: RefObject<HTMLElement | null>,
   columns: readonly Column<Row>[],
@@ -30,7 +33,7 @@ export function useLayout<Row>(
 ): { isCards: boolean; shown: readonly Column<Row>[] } {
   const main = useMemo(() => columns.filter(({ isSecondary }) => !isSecondary), [columns])
   const [layout, setLayout] = useState<'all' | 'main' | 'cards'>('all')
-  // Measured before the first painting.
+  // Measured before the first paint.
   useLayoutEffect(() => {
     const box = table.current?.parentElement
     if (!box) return

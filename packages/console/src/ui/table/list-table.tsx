@@ -1,5 +1,5 @@
-// A table of rows with a look at each (Space, or the pointer at rest), and with a menu of the row (the key `.`, or a button): its own buttons,
-// and what can be copied of it. Enter follows its first link.
+// A table of rows with a preview of each (Space, or a resting pointer), and with a menu of the row (the key `.`, or a button):
+// its own buttons, and values to copy. Enter follows its first link.
 
 import { type ReactNode, useState } from 'react'
 import { useKeys } from '../../keys/keys.ts'
@@ -10,7 +10,7 @@ import { DataTable, type DataTableProps } from './data-table.tsx'
 import { PeekPanel } from './peek-panel.tsx'
 import { usePeek } from './use-peek.ts'
 
-/** A look at a row: its head, and its parts. */
+/** A preview of a row: its head, and its parts. */
 export interface Look {
   head: ReactNode
   body: ReactNode
@@ -27,7 +27,7 @@ export function ListTable<Row>({ look, menuOf, ...table }: ListTableProps<Row>) 
   const [menu, setMenu] = useState<{ row: Row; anchor: HTMLElement }>()
   const clear = () => table.selection?.onChange(new Set())
   const isSelecting = (table.selection?.keys.size ?? 0) > 0
-  // Registered before the keys of the look: Escape closes the look first.
+  // Registered before the keys of the preview, so that Escape first closes the preview.
   useKeys(`${label}, selected`, isSelecting ? [{ keys: 'Escape', label: 'Clear the selection', run: clear }] : [])
   const peek = usePeek(rows, keyOf)
   const shown = look && peek.row && look(peek.row)

@@ -1,4 +1,4 @@
-// A table of a list that is read page by page: its loading, its errors, its rows, and what is shown without a row.
+// A table of a list that is read page by page: its loading, its errors, its rows, and the content shown if it has no row.
 
 import type { InfiniteData } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
@@ -10,7 +10,7 @@ import styles from './data-table.module.css'
 import { ListTable, type ListTableProps } from './list-table.tsx'
 import { WholeRows } from './whole-rows.tsx'
 
-/** The part of a query in pages that is read here. */
+/** The part of a query in pages that this file reads. */
 interface PagedQuery<Page> {
   data: InfiniteData<Page> | undefined
   error: Error | null
@@ -24,19 +24,19 @@ interface PagedQuery<Page> {
 export interface PagedTableProps<Row, Page>
   extends Omit<ListTableProps<Row>, 'rows' | 'hasMore' | 'isLoadingMore' | 'onMore'> {
   query: PagedQuery<Page>
-  /** The rows of a page. Default: its items. */
+  /** Returns the rows of a page. Default: its items. */
   rowsOf?(page: Page): readonly Row[]
-  /** The filters that hold; with one, an empty list offers to drop them. */
+  /** The active filters; if there is one, an empty list offers to drop it. */
   filters?: readonly ActiveFilter[]
-  /** The rows in the plural, for a list that the filters left empty. Default: `rows`. */
+  /** The plural noun for rows, used if the filters leave the list empty. Default: `rows`. */
   what?: string
-  /** Shown when there never was a row. */
+  /** Shown if there has never been a row. */
   empty: ReactNode
-  /** Whether rows are as high as their texts, where the list is short and read to its end. */
+  /** Whether rows are as high as their texts, if the list is short and completely read. */
   isWhole?: boolean
 }
 
-/** Rows that are read by scrolling; more are read when asked. */
+/** Maximum number of rows read by scrolling; more are read on request. */
 const ROWS_MAX = 5000
 
 export function PagedTable<Row, Page extends object>(props: PagedTableProps<Row, Page>) {
@@ -74,7 +74,7 @@ interface GoOnProps {
   query: Pick<PagedQuery<object>, 'isFetchingNextPage' | 'fetchNextPage'>
 }
 
-/** Says how many rows are shown, and reads on when asked. */
+/** Shows how many rows there are, and reads more on request. */
 function GoOn({ count, what, query }: GoOnProps) {
   return (
     <p className={styles.more}>

@@ -1,4 +1,4 @@
-// A look at a row of a list without leaving it, in a corner of the window: while the pointer rests on the row, or until it is
+// A preview of a row without leaving the list, in a corner of the window: while the pointer rests on the row, or until it is
 // unpinned.
 
 import { cutText } from '@perdure/protocol/portable'
@@ -9,7 +9,7 @@ import styles from './peek-panel.module.css'
 const TEXT_MAX = 600
 
 export interface PeekPanelProps {
-  /** Names it for screen readers. */
+  /** The panel's name for screen readers. */
   name: string
   head: ReactNode
   isPinned: boolean

@@ -6,7 +6,7 @@ export interface PlainTableProps {
   label: string
   className: string | undefined
   heads: readonly string[]
-  /** The heads whose columns are numbers, at the end of their cells. */
+  /** The heads of columns with numbers, which are aligned to the end of their cells. */
   numbers?: readonly string[]
   body?: Ref<HTMLTableSectionElement>
   /** The rows. */

@@ -1,4 +1,4 @@
-// A part of a page that scrolls sideways when its table is wider. It takes the focus, so that the arrows scroll it.
+// A part of a page that scrolls sideways if its table is wider. It takes the focus, so that the arrows scroll it.
 
 import type { ReactNode } from 'react'
 

@@ -1,10 +1,10 @@
-// The head of a table: names of columns, sorting, and the box that selects every row that is loaded.
+// The head of a table: names of columns, sorting, and the box that selects every loaded row.
 
 import { memo } from 'react'
 import styles from './data-table.module.css'
 import type { DataTableProps } from './table-props.ts'
 
-/** The widths of the columns with the boxes and the buttons of rows. */
+/** The widths of the columns with the rows' boxes and buttons. */
 export const BOX_PX = 36
 export const MENU_PX = 32
 

@@ -1,18 +1,18 @@
-// A row of a table: its cells, its box, and what the pointer does on it. It is rendered again when something of its own changes,
-// not when another row has the keys.
+// A row of a table: its cells, its box, and the pointer actions on it. It is rendered again only when its own data changes, not
+// when the keys move to another row.
 
 import { memo, type PointerEvent, useEffect, useRef } from 'react'
 import { useUtc } from '../../data/time/zone.ts'
 import styles from './data-table.module.css'
 import type { Column } from './table-props.ts'
 
-/** How long the pointer rests on a row before it is looked at. */
+/** How long the pointer must rest on a row to show its preview. */
 const HOVER_MS = 400
 
 /** The actions of a row. One object serves all rows and renderings of a table. */
 export interface RowActions<Row> {
   activate(key: string): void
-  /** Selects the row or clears it; with `isRange`, selects all from the last one to it. */
+  /** Selects the row or clears it; with `isRange`, selects all from the last selected row to it. */
   select(index: number, isRange: boolean): void
   open(row: Row): void
   peek(row: Row | undefined): void
@@ -36,11 +36,11 @@ export interface RowProps<Row> {
 }
 
 function Row<Row>(props: RowProps<Row>) {
-  // Cells show times.
+  // Cells show times, so a change of the zone renders them again.
   useUtc()
   const { row, name, index, columns, isActive, isSelected, canOpen, canPeek, hasMenuButton, on } = props
   const open = (target: EventTarget) => {
-    // Links, buttons and boxes inside the row have clicks of their own; so has text that is being selected.
+    // Links, buttons and boxes inside the row handle their own clicks, and so does a text selection.
     if ((target as HTMLElement).closest('a,button,input,label') || getSelection()?.isCollapsed === false) return
     on.open(row)
   }
@@ -59,7 +59,7 @@ function Row<Row>(props: RowProps<Row>) {
     >
       {isSelected !== undefined && (
         <td data-box="">
-          {/* A press beside the box is one on it. */}
+          {/* Pressing next to the box counts as pressing it. */}
           <label>
             <input
               type="checkbox"
@@ -82,7 +82,7 @@ function Row<Row>(props: RowProps<Row>) {
             type="button"
             data-menu=""
             className={styles.menu}
-            // The row that the keys are on has it among its tab stops: a stop for each row would be hundreds.
+            // Only the active row is a tab stop: a stop for each row would make hundreds.
             tabIndex={isActive ? 0 : -1}
             aria-haspopup="menu"
             aria-label={`Actions on row ${index + 1}`}
@@ -99,7 +99,7 @@ function Row<Row>(props: RowProps<Row>) {
 
 export const TableRow = memo(Row) as typeof Row
 
-/** Looks at a row on which the pointer rests. */
+/** Shows the preview of a row on which the pointer rests. */
 function useHover<Row>(row: Row, on: RowActions<Row> | undefined) {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])

@@ -1,4 +1,5 @@
-// The row of a table that the keys move, open, select and look at. It is kept in the history, and has the focus on the way back.
+// The active row of a table, which the keys move, open, select and preview. It is kept in the history, and gets the focus on the
+// way back.
 
 import { useCallback, useEffect, useMemo, useRef } from 'react'
 import { useKeys } from '../../keys/keys.ts'
@@ -19,7 +20,7 @@ export function useActiveRow<Row>(props: DataTableProps<Row>, table: Table, plac
   const index = useMemo(() => rows.findIndex(row => keyOf(row) === key), [rows, key, keyOf])
   const activate = useCallback(
     (next: string) => {
-      // The focus that a key moves says so too, before the row is rendered.
+      // Moving the focus by a key also reports the new row, before it is rendered.
       if (next === active.current) return
       active.current = next
       setKey(next)
@@ -38,7 +39,7 @@ export function useActiveRow<Row>(props: DataTableProps<Row>, table: Table, plac
   const select = (at: number, isRange: boolean) => {
     const row = rows[at]
     if (!selection || row === undefined) return
-    // A range begins at a row that is selected in this list.
+    // A range begins at a selected row of this list.
     const begin = isRange && rows.find(each => keyOf(each) === anchor.current && selection.keys.has(keyOf(each)))
     anchor.current = keyOf(row)
     if (!begin) selection.onChange(toggled(selection.keys, keyOf(row)))
@@ -110,7 +111,7 @@ interface Place {
   places: Places
 }
 
-/** On the way back to the list, the row that was opened has the focus again. */
+/** On the way back to the list, the row that was opened gets the focus again. */
 function useFocusOnReturn({
   table,
   index,
@@ -129,7 +130,7 @@ function rowElement(table: HTMLTableElement | null, key: string): HTMLElement | 
   return table?.querySelector<HTMLElement>(`tr[data-key="${CSS.escape(key)}"]`) ?? undefined
 }
 
-/** Focuses a row, and scrolls to it. It may not be in the document yet: then its place is scrolled to first. */
+/** Focuses a row, and scrolls to it. It may not be in the document yet: then this first scrolls to its place. */
 function focusRow(table: HTMLTableElement | null, { index, key, places }: Place): void {
   const scroller = table?.closest('[data-scroller]')
   if (!table || !scroller) return
@@ -141,7 +142,7 @@ function focusRow(table: HTMLTableElement | null, { index, key, places }: Place)
   focusWhenThere(table, key, FRAMES_MAX)
 }
 
-/** The rows near the new position are in the document some frames after the scroll. */
+/** Maximum number of frames until the rows near the new position are in the document after a scroll. */
 const FRAMES_MAX = 20
 
 function focusWhenThere(table: HTMLTableElement, key: string, framesLeft: number): void {

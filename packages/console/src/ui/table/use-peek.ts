@@ -1,4 +1,5 @@
-// The row of a list that is looked at: pinned by a key, or the one below the pointer. A pinned look follows the keys from row to row.
+// The row of a list whose preview is shown: pinned by a key, or below the pointer. A pinned preview follows the keys from row to
+// row.
 
 import { useState } from 'react'
 import { useKeys } from '../../keys/keys.ts'
@@ -11,7 +12,7 @@ export function usePeek<Row>(rows: readonly Row[], keyOf: (row: Row) => string) 
       if (how === 'hover') return now?.isPinned ? now : row && { key: keyOf(row), isPinned: false }
       return now?.isPinned || !row ? undefined : { key: keyOf(row), isPinned: true }
     })
-  // Without a pinned look, a key in the list renders no more than its table.
+  // Without a pinned preview, a key in the list only renders its table.
   const follow = (row: Row | undefined) => {
     if (isPinned && row) setState({ key: keyOf(row), isPinned })
   }

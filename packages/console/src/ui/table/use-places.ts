@@ -1,9 +1,9 @@
-// The places of the rows of a list: rows of one height, or cards of which each has its own.
+// The places of the rows of a list: rows of the same height, or cards that each have their own height.
 
 import { type RefObject, useEffect, useLayoutEffect, useMemo, useState } from 'react'
 import { evenPlaces, type Places } from './places/places.ts'
 
-/** The height that a card is taken to have until the script for cards is there. */
+/** The assumed height of a card until the script for cards is loaded. */
 const CARD_PX = 72
 
 type Cards = typeof import('./places/card-list.ts')
@@ -13,7 +13,7 @@ export interface PlacesOptions<Row> {
   label: string
   rows: readonly Row[]
   keyOf(row: Row): string
-  /** The height of a row that is no card. */
+  /** The height of a row that is not a card. */
   rowPx: number
   isCards: boolean
 }

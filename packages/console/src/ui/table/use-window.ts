@@ -1,16 +1,16 @@
-// Follows the scroll of the page, and says which rows of a list to render: at first those that the window has room for, so that they
-// are painted soon, and then some beside them.
+// Follows the scrolling of the page, and decides which rows of a list to render: at first the rows that fit into the window, so
+// that they are painted soon, and then some around them.
 
 import { useLayoutEffect, useRef, useState } from 'react'
 import type { Places } from './places/places.ts'
 import { windowInSteps, windowOf } from './places/window.ts'
 
-/** Above the first row of every list there is at least the top bar, the title and the head of the table. */
+/** Height of the top bar, the title and the head of the table, which are at least above the first row of every list. */
 const ABOVE_PX = 120
-/** The window moves by steps of so many pixels for each row of a step. */
+/** The window moves in steps of this many pixels for each row of a step. */
 const ROW_PX = 32
 
-/** The rows of the list to render, renewed as the nearest `data-scroller` scrolls. */
+/** Returns the rows of the list to render, updated as the nearest `data-scroller` scrolls. */
 export function useWindow(
   list: { current: HTMLElement | null },
   { count, places }: { count: number; places: Places },

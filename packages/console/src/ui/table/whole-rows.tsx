@@ -1,10 +1,10 @@
-// Shows the texts of a table whole: its rows are as high as they need. Around tables of few rows: the rows of a table of many have one
-// height, by which they are windowed.
+// Shows the texts of a table completely: its rows are as high as they need. For tables of few rows: the rows of a large table
+// have the same height, which its windowing requires.
 
 import type { ReactNode } from 'react'
 import css from './whole-rows.module.css'
 
-/** A table of more rows cuts its texts. */
+/** A table with more rows cuts its texts. */
 const ROWS_MAX = 200
 
 /** The element is the scroller of the table, as high as all rows, so the table renders every row. */

@@ -1,10 +1,10 @@
-// The cards of a list. Each is as high as its texts: its height is measured while it is in the document. What is on the
-// screen stays in its place while cards above it turn out to have other heights than was guessed. Loaded where there are cards.
+// The cards of a list. Each is as high as its texts: its height is measured while it is in the document. The visible cards stay
+// in place when cards above them turn out to differ from the guessed height. Loaded if there are cards.
 
 import { CardHeights } from './card-heights.ts'
 import type { Places } from './places.ts'
 
-/** Within so many pixels of its top a list shows what comes in there. */
+/** Within this many pixels of its top, a list shows new rows that arrive there. */
 const AT_TOP_PX = 8
 
 /** The first card on the screen, and its distance from the top of the list. */
@@ -21,7 +21,10 @@ export class CardList {
     return this.#heights.placesOf(keys)
   }
 
-  /** Measures the cards in the document. Answers whether the places have changed. Called after every rendering, before it is painted. */
+  /**
+   * Measures the cards in the document. Returns whether the places have changed. Called after every rendering, before it is
+   * painted.
+   */
   measure(table: HTMLElement, scroller: Element): boolean {
     const cards = cardsOf(table)
     const hasChanged = this.#heights.note(cards.map(card => [keyOf(card), card.getBoundingClientRect().height]))
@@ -39,7 +42,7 @@ export class CardList {
     this.#anchor = first && { key: keyOf(first), top: topIn(table, first) }
   }
 
-  /** Forgets what was on the screen: the list is shown anew. */
+  /** Forgets which card was on the screen, because the list is shown again. */
   leave(): void {
     this.#anchor = undefined
   }
@@ -47,7 +50,7 @@ export class CardList {
 
 const lists = new Map<string, CardList>()
 
-/** The cards of a list by its name and width. They outlive its page, so that the way back finds each where it was. */
+/** Returns the cards of a list by its name and width. They outlive its page, so that the way back finds each in its place. */
 export function cardListOf(name: string): CardList {
   const list = lists.get(name) ?? new CardList()
   lists.set(name, list)
