@@ -1,6 +1,6 @@
-// Builds the bars of the waterfall from a run's steps and timeline frames. Attempts come from the engine where it sends
-// them; otherwise they are derived from the frames: a `retrying` frame ends an attempt, and the run's next `running`
-// frame starts the pass of the following one.
+// Builds the bars of the waterfall from a run's steps and timeline frames. Attempts come from the engine if it sends them;
+// otherwise they are derived from the frames: a `retrying` frame ends an attempt, and the run's next `running` frame starts the
+// pass of the following one.
 
 import {
   type Bar,
@@ -21,7 +21,7 @@ export interface FrameIndex {
   byStep: ReadonlyMap<number, readonly StepFrame[]>
 }
 
-/** Sorts frames by what they are about. Steps of frames without an index are left out: only their record is drawn. */
+/** Sorts frames by their subject. Step frames without an index are left out: only the step's record is drawn. */
 export function indexFrames(frames: readonly TimelineFrame[]): FrameIndex {
   const statuses: StatusFrame[] = []
   const byStep = new Map<number, StepFrame[]>()
@@ -35,7 +35,7 @@ export function indexFrames(frames: readonly TimelineFrame[]): FrameIndex {
   return { statuses, byStep }
 }
 
-/** The bars of the steps, in execution order. `originMs` is the run's creation in epoch milliseconds. */
+/** Returns the bars of the steps, in execution order. `originMs` is the run's creation in epoch milliseconds. */
 export function barsOf(steps: readonly WaterfallStep[], frames: FrameIndex, originMs: number): Bar[] {
   const starts = frames.statuses.filter(({ status }) => status === 'running').map(({ ts }) => sinceOrigin(ts, originMs))
   const uses = new Map<string, number>()
@@ -58,7 +58,7 @@ export function barsOf(steps: readonly WaterfallStep[], frames: FrameIndex, orig
       ...(step.rollback === true ? { rollback: true as const } : {}),
       segments,
       fromMs: first.fromMs,
-      // The last segment of a step that is tried again ends with the next attempt, and the step does not.
+      // The last segment of a step that is retried ends with the next attempt, but the step does not.
       ...(last.toMs === undefined || step.status === 'retrying' ? {} : { toMs: last.toMs }),
       ...(step.childRunId === undefined ? {} : { childRunId: step.childRunId }),
       ...(step.error === undefined ? {} : { error: step.error.message }),
@@ -89,7 +89,7 @@ const KINDS: Record<WaterfallStep['op'], SegmentKind> = {
   Webhook: 'point',
 }
 
-/** The segments of a step, at least one. Ops that this version does not know are drawn as waits. */
+/** Returns the segments of a step, at least one. Ops that this version does not know are drawn as waits. */
 function segmentsOf(step: WaterfallStep, context: Context): Segment[] {
   const kind = (KINDS as Record<string, SegmentKind | undefined>)[step.op] ?? 'wait'
   // A carried step was executed before this run: it takes no time here.
@@ -136,7 +136,7 @@ function ranSpan(ranAt: string, ranMs: number | undefined, originMs: number) {
 
 const textOf = (error: { message: string } | undefined) => (error === undefined ? {} : { error: error.message })
 
-/** The attempts that `retrying` frames ended. */
+/** Returns the attempts that `retrying` frames ended. */
 function failedAttempts({ frames, starts, originMs }: Context, firstMs: number): Attempt[] {
   const attempts: Attempt[] = []
   for (const { status, attempt, ts, error } of frames) {
@@ -149,7 +149,7 @@ function failedAttempts({ frames, starts, originMs }: Context, firstMs: number):
   return attempts
 }
 
-/** The last start of a pass after `afterMs` and not after `untilMs`; without one, `afterMs`. */
+/** Returns the last start of a pass after `afterMs` and not after `untilMs`; if there is none, `afterMs`. */
 function startAfter(starts: readonly number[], afterMs: number, untilMs = Number.POSITIVE_INFINITY): number {
   let low = 0
   let high = starts.length

@@ -2,11 +2,11 @@
 
 import type { Bar } from './model.ts'
 
-/** Clocks of engine and runner differ by a little: a step may seem to start before the one it follows has ended. */
+/** The clocks of engine and runner differ slightly: a step may seem to start before the previous one has ended. */
 const OVERLAP_MS = 2
 
 /**
- * Ids of the steps on the critical path, first to last. It goes back from the step that ended last, each time to the step
+ * Returns ids of the steps on the critical path, first to last. Goes back from the step that ended last, each time to the step
  * that ended last before that one began. Carried steps took no time in this run and are left out.
  */
 export function criticalPath(bars: readonly Bar[], endMs: number): string[] {

@@ -2,9 +2,9 @@
 
 import { type Bar, isSettledStep } from './model.ts'
 
-/** Names that differ only in numbers are folded from this count on. */
+/** Names that differ only in numbers are folded if there are at least this many. */
 export const FOLD_COUNT_MIN = 6
-/** Parts of the strip that shows when the members of a fold started. */
+/** Number of parts in the strip that shows when the members of a fold started. */
 export const DENSITY_PARTS = 48
 
 /** Many bars in one row. */
@@ -19,7 +19,7 @@ export interface Fold {
   toMs?: number
   p50Ms?: number
   p95Ms?: number
-  /** Members that started in each part of the fold's span, and failed ones among them. */
+  /** Number of members that started in each part of the fold's span, and of failed ones among them. */
   density: readonly { count: number; failed: number }[]
 }
 
@@ -28,7 +28,7 @@ export type Row = { key: string; depth: number } & (
       kind: 'bar'
       bar: Bar
       isOpen: boolean
-      /** The child run that the step is of; absent for a step of the run itself. */
+      /** The child run that the step belongs to; absent for a step of the run itself. */
       runId?: string
     }
   | { kind: 'fold'; fold: Fold; isOpen: boolean }
@@ -49,7 +49,7 @@ export interface RowOptions {
   children?: ReadonlyMap<string, readonly Bar[]>
 }
 
-/** Children are unfolded to this depth. */
+/** Maximum depth to which children are unfolded. */
 const CHILD_DEPTH_MAX = 8
 
 /** Whether a row can have rows below it: a fold, or a step that started a child. */
@@ -57,7 +57,7 @@ export function canOpen(row: Row): boolean {
   return row.kind === 'fold' || (row.bar.childRunId !== undefined && row.depth < CHILD_DEPTH_MAX)
 }
 
-/** The rows in the order in which they are drawn. */
+/** Returns the rows in the order in which they are drawn. */
 export function rowsOf(bars: readonly Bar[], options: RowOptions): Row[] {
   const rows: Row[] = []
   addRows(rows, bars, { options, prefix: '', depth: 0 })
@@ -68,7 +68,7 @@ interface Level {
   options: RowOptions
   prefix: string
   depth: number
-  /** The child run that the bars are of. */
+  /** The child run that the bars belong to. */
   runId?: string
 }
 
@@ -121,7 +121,7 @@ function foldedEntries(bars: readonly Bar[]): Entry[] {
   )
 }
 
-/** The name with its numbers masked, and the op: bars with one stem are folded together. */
+/** Returns the name with its numbers masked, and the op: bars with the same stem are folded together. */
 export function stemOf({ name, op }: Pick<Bar, 'name' | 'op'>): string {
   return `${op} ${name.replace(/\d+/g, '#')}`
 }
@@ -146,7 +146,7 @@ function foldOf(stem: string, bars: readonly Bar[]): Fold {
   }
 }
 
-/** `name` for a name that repeats; else its first and last number: `import-row:0…9999`. */
+/** Returns `name` for a name that repeats; otherwise with its first and last number: `import-row:0…9999`. */
 function foldLabel(bars: readonly Bar[]): string {
   const [first, last] = [bars[0] as Bar, bars[bars.length - 1] as Bar]
   if (first.name === last.name) return first.name
@@ -155,7 +155,7 @@ function foldLabel(bars: readonly Bar[]): string {
   return from === '' || to === undefined ? first.name.replace(/\d+/g, '…') : `${head}${from}…${to}${tail}`
 }
 
-/** The value below which this part of the sorted values lies. */
+/** Returns the value below which this part of the sorted values is. */
 export function percentile(sortedValues: readonly number[], part: number): number {
   const at = Math.min(sortedValues.length - 1, Math.ceil(sortedValues.length * part) - 1)
   return sortedValues[Math.max(at, 0)] ?? 0
@@ -184,5 +184,5 @@ function sorted(entries: readonly Entry[], order: RowOrder): Entry[] {
   return [...entries].sort((a, b) => compare(rank(a), rank(b)))
 }
 
-/** Infinite ranks are equal to each other: their difference is no number. */
+/** Compares ranks. Infinite ranks are equal to each other: their difference is not a number. */
 const compare = (a: number, b: number) => (a === b ? 0 : a < b ? -1 : 1)

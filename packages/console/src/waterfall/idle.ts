@@ -1,5 +1,5 @@
-// Cuts long stretches in which nothing of a run executes out of the axis, so that a run of three days with a second of
-// work shows its work. The axis then runs on cut time; each cut keeps a fixed width and its real length.
+// Cuts long stretches in which nothing executes out of a run's axis, so that a run of three days with a second of work shows its
+// work. The axis then uses cut time; each cut has a fixed width and keeps its real length.
 
 import type { Bar } from './model.ts'
 import type { Span } from './scale.ts'
@@ -10,16 +10,16 @@ const WHOLE_PART_MIN = 0.05
 const REST_PART_MIN = 0.25
 /** The width of a cut, as a part of the span that remains. */
 const CUT_PART = 0.05
-/** More marks would hide the work that they set apart. */
+/** Maximum number of cuts: more marks would hide the work between them. */
 const CUTS_MAX = 12
 
-/** One stretch that is cut out, in real milliseconds, and where its mark is in cut time. */
+/** One stretch that is cut out, in real milliseconds, and the position of its mark in cut time. */
 export interface Cut extends Span {
   atMs: number
   widthMs: number
 }
 
-/** The axis of a run: real time to axis time and back. */
+/** The axis of a run: converts real time to axis time and back. */
 export interface Axis {
   all: Span
   cuts: readonly Cut[]
@@ -27,13 +27,13 @@ export interface Axis {
   timeOf(axisMs: number): number
 }
 
-/** The axis that shows every moment. */
+/** Returns the axis that shows every moment. */
 export function plainAxis(totalMs: number): Axis {
   const toMs = Math.max(totalMs, 1)
   return { all: { fromMs: 0, toMs }, cuts: [], place: ms => ms, timeOf: ms => ms }
 }
 
-/** The axis without the idle stretches of the bars. Time before the first step counts as idle too. */
+/** Returns the axis without the idle stretches of the bars. Time before the first step counts as idle too. */
 export function axisWithoutIdle(bars: readonly Bar[], totalMs: number): Axis {
   const { gaps, restMs } = longGaps(idleGaps(bars, totalMs), totalMs)
   if (gaps.length === 0) return plainAxis(totalMs)
@@ -47,7 +47,7 @@ export function axisWithoutIdle(bars: readonly Bar[], totalMs: number): Axis {
   return { all: { fromMs: 0, toMs: Math.max(totalMs - lost, 1) }, cuts, ...mapping(cuts) }
 }
 
-/** The gaps to cut, in order of time, and what remains of the span without them. */
+/** Returns the gaps to cut, in order of time, and the rest of the span without them. */
 function longGaps(gaps: readonly Span[], totalMs: number): { gaps: Span[]; restMs: number } {
   const lengthOf = ({ fromMs, toMs }: Span) => toMs - fromMs
   const long: Span[] = []
@@ -78,7 +78,7 @@ function mapping(cuts: readonly Cut[]): Pick<Axis, 'place' | 'timeOf'> {
   return { place: ms => walk(ms, true), timeOf: ms => walk(ms, false) }
 }
 
-/** Stretches without a segment that executes: waits, sleeps and backoffs are idle. */
+/** Returns stretches without a segment that executes: waits, sleeps and backoffs are idle. */
 function idleGaps(bars: readonly Bar[], totalMs: number): Span[] {
   const busy = bars
     .flatMap(bar => bar.segments)

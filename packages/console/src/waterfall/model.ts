@@ -9,7 +9,7 @@ import type { RunStatus, StepRecord, TimelineFrame } from '@perdure/protocol'
  */
 export type SegmentKind = 'run' | 'failed' | 'backoff' | 'wait' | 'sleep' | 'point'
 
-/** One stretch of a bar. A segment that goes on has no end. */
+/** One stretch of a bar. An open segment has no end. */
 export interface Segment {
   kind: SegmentKind
   fromMs: number
@@ -29,7 +29,7 @@ export interface StepAttempt {
   runner?: string
 }
 
-/** A step with the fields that only some engines send: true times and attempts. */
+/** A step with fields that only some engines send: true times and attempts. */
 export type WaterfallStep = StepRecord & {
   ranAt?: string
   ranMs?: number
@@ -68,12 +68,12 @@ export type StatusFrame = Extract<TimelineFrame, { kind: 'run_status' }>
 export type LogFrame = Extract<TimelineFrame, { kind: 'log' }>
 export type { RunStatus, StepRecord, TimelineFrame }
 
-/** Whether a step of this status changes no more. */
+/** Whether a step with this status no longer changes. */
 export function isSettledStep(status: StepStatus): boolean {
   return status === 'succeeded' || status === 'failed' || status === 'cancelled'
 }
 
-/** Milliseconds from `originMs` to a timestamp of the API. */
+/** Returns milliseconds from `originMs` to a timestamp of the API. */
 export function sinceOrigin(timestamp: string, originMs: number): number {
   return Date.parse(timestamp) - originMs
 }

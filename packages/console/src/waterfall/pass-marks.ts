@@ -1,11 +1,11 @@
-// The marks of a run's passes on the part of the axis that is shown. Passes that begin in the same few pixels are one mark, so that
-// the marks are bounded by the width of the track, however many passes there are.
+// The marks of a run's passes on the visible part of the axis. Passes that begin within the same few pixels share one mark, so
+// that the number of marks is bounded by the width of the track.
 
 import type { Axis } from './idle.ts'
 import type { PassSpan } from './passes.ts'
 import { fractionOf, type Span } from './scale.ts'
 
-/** Passes that are drawn as one. */
+/** Passes that are drawn as one mark. */
 export interface PassMark {
   /** Numbers of its first and last pass, from 1. */
   first: number
@@ -14,7 +14,7 @@ export interface PassMark {
   fromMs: number
   /** Absent while a pass is under way. */
   toMs?: number
-  /** The runner of its passes, if it is one. */
+  /** The runner of its passes, if it is the same for all. */
   runner?: string | undefined
 }
 
@@ -23,11 +23,11 @@ export interface MarkOptions {
   span: Span
   /** Where open passes end. */
   endMs: number
-  /** How many marks the track has room for. */
+  /** Maximum number of marks that fit on the track. */
   marksMax: number
 }
 
-/** The marks of the passes that are within the span, in order of their begin. */
+/** Returns the marks of the passes within the span, in the order of their beginning. */
 export function passMarks(passes: readonly PassSpan[], { axis, span, endMs, marksMax }: MarkOptions): PassMark[] {
   const marks = new Map<number, PassMark>()
   for (const [i, pass] of passes.entries()) {

@@ -1,22 +1,22 @@
-// The passes of a run among its timeline frames: what a runner had in its memo, what it answered, and where `[` and `]` stop.
-// A pass begins with a `running` frame, or with the first step that the engine says another pass reported. Pure, so that it
-// works on a bundle without an engine too.
+// The passes of a run in its timeline frames: the memo that a runner received, its answer, and where `[` and `]` stop. A pass
+// begins with a `running` frame, or with the first step that, according to the engine, another pass reported. Pure, so that it
+// also works on a bundle without an engine.
 
 import { isSettledStep, type StepFrame, type TimelineFrame, type WaterfallStep } from './model.ts'
 
-/** The frames of one pass, and of what happened until the next. The first stretch is before any pass. */
+/** The frames of one pass, and those that follow until the next. The first stretch is before any pass. */
 export interface PassStretch {
   /** 0 before the first pass. */
   number: number
   firstSeq: number
   lastSeq: number
-  /** The frame after which its answer is stored. */
+  /** The frame after which the pass's answer is stored. */
   stopSeq: number
-  /** Frames of the steps that it reported. */
+  /** Frames of the steps that the pass reported. */
   answer: readonly StepFrame[]
 }
 
-/** The stretches in order. Log lines belong to none. */
+/** Returns the stretches in order. Log lines belong to none. */
 export function passStretches(frames: readonly TimelineFrame[], steps: readonly WaterfallStep[]): PassStretch[] {
   const byIndex = new Map(steps.map(step => [step.index, step]))
   const stretches: Open[] = []
@@ -65,24 +65,24 @@ function addFrame(
     stretch.stop = frame.seq
 }
 
-/** The pass that reported what a frame shows, where the step's record still has it. */
+/** Returns the pass that reported a frame's content, if the step's record still has it. */
 function reportedBy(frame: StepFrame, step: WaterfallStep | undefined): number | undefined {
   return step !== undefined && frame.attempt === step.attempt && isReport(frame, step) ? step.pass : undefined
 }
 
-/** Whether a runner reported what a frame shows. Sleeps, waits and children settle without one. */
+/** Whether a runner reported a frame's content. Sleeps, waits and children settle without a runner. */
 function isReport({ status }: StepFrame, step: WaterfallStep | undefined): boolean {
   if (status === 'running' || status === 'cancelled') return false
   const waits = step !== undefined && !['StepRun', 'Emit', 'Webhook'].includes(step.op)
   return !(waits && isSettledStep(status))
 }
 
-/** The stretch that a frame is in. */
+/** Returns the stretch that contains a frame. */
 export function stretchAt(stretches: readonly PassStretch[], seq: number): PassStretch | undefined {
   return stretches.findLast(({ firstSeq }) => firstSeq <= seq) ?? stretches[0]
 }
 
-/** The steps whose results were in the memo that the runner was sent with a pass. */
+/** Returns the steps whose results were in the memo that the runner received with a pass. */
 export function memoOf(
   stretch: PassStretch,
   frames: readonly TimelineFrame[],
@@ -97,7 +97,7 @@ export function memoOf(
   return steps.filter(step => step.carried === true || settled.has(step.index))
 }
 
-/** The stop before or after a frame; undefined beyond the last one, which is now. */
+/** Returns the stop before or after a frame; undefined after the last one, which is now. */
 export function nextStop(stretches: readonly PassStretch[], seq: number | undefined, by: 1 | -1): number | undefined {
   const stops = stretches.map(({ stopSeq }) => stopSeq)
   if (seq === undefined) return by === 1 ? undefined : stops.at(-1)

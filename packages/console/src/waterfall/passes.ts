@@ -1,5 +1,5 @@
-// The passes of a run as its frames show them: from each `running` frame to the next change of the run's status; and the
-// stretches of both that the timeline draws above its rows.
+// The passes of a run as its frames show them: from each `running` frame to the next change of the run's status; and the spans of
+// both kinds of passes that the timeline draws above its rows.
 
 import type { PassRecord } from '@perdure/protocol'
 import { type RunStatus, type StepStatus, sinceOrigin, type TimelineFrame } from './model.ts'
@@ -17,7 +17,7 @@ export interface PassOfFrames {
   error?: string
 }
 
-/** The passes, first to last. Passes that follow each other without a change of the status count as one. */
+/** Returns the passes, first to last. Passes that follow each other without a change of the status count as one. */
 export function passesOf(frames: readonly TimelineFrame[], originMs: number): PassOfFrames[] {
   const passes: PassOfFrames[] = []
   let open: PassOfFrames | undefined
@@ -47,10 +47,10 @@ export interface PassSpan {
   hasFailed: boolean
 }
 
-/** The passes as the engine lists them. */
+/** Returns the passes as the engine lists them. */
 export function spansOfRecords(passes: readonly PassRecord[], originMs: number): PassSpan[] {
   return passes.map(({ sentAt, answeredAt, runner, outcome }) => {
-    // A failed pass may have no answer, and is over.
+    // A failed pass may have no answer, but it is over.
     const endedAt = answeredAt ?? (outcome === 'running' ? undefined : sentAt)
     return {
       fromMs: sinceOrigin(sentAt, originMs),
@@ -61,7 +61,7 @@ export function spansOfRecords(passes: readonly PassRecord[], originMs: number):
   })
 }
 
-/** The passes as frames show them. */
+/** Returns the passes as frames show them. */
 export function spansOfFrames(frames: readonly TimelineFrame[], originMs: number): PassSpan[] {
   return passesOf(frames, originMs).map(({ fromMs, toMs, error }) => ({
     fromMs,

@@ -1,5 +1,5 @@
-// Compares a fork with its source, step by step: steps of one hashed id are the same step. The first divergence is the
-// first step of the fork that is not like its source.
+// Compares a fork with its source, step by step: steps with the same hashed id are the same step. The first divergence is the
+// first step of the fork that differs from its source.
 
 import type { WaterfallStep } from './model.ts'
 
@@ -13,14 +13,14 @@ export interface StepDiff {
   fork?: WaterfallStep
 }
 
-/** A step is slower when it took this many times as long, and this much longer. */
+/** A step is slower if it took this many times as long, and this much longer. */
 const SLOWER_TIMES = 1.5
 const SLOWER_MS = 50
 
-/** The text of a step's result that two results are compared by. */
+/** Returns the text used to compare two results of a step. */
 export type ResultText = (step: WaterfallStep) => string | undefined
 
-/** The steps of both runs in the fork's order; a step that is gone stands where the source had it. */
+/** Returns the steps of both runs in the fork's order; a removed step keeps its place from the source. */
 export function diffSteps(
   source: readonly WaterfallStep[],
   fork: readonly WaterfallStep[],
@@ -56,7 +56,7 @@ function compareSteps(source: WaterfallStep, fork: WaterfallStep, resultText: Re
   return after > before * SLOWER_TIMES && after - before > SLOWER_MS ? 'slower' : 'same'
 }
 
-/** The first difference that is more than a duration. */
+/** Returns the first difference that is more than a duration. */
 export function firstDivergence(diffs: readonly StepDiff[]): StepDiff | undefined {
   return diffs.find(({ kind }) => kind !== 'same' && kind !== 'slower')
 }

@@ -1,5 +1,5 @@
-// The steps that a retry from a step keeps, and those that it executes again. The engine decides the same for the fork:
-// it keeps results and failures that the handler caught, of the steps before the named one.
+// The steps that a retry from a step keeps, and those that it executes again. The engine makes the same decision for the fork: of
+// the steps before the named one it keeps results, and failures that the handler caught.
 
 import type { WaterfallStep } from './model.ts'
 
@@ -8,7 +8,7 @@ export interface RetryPlan {
   rerun: readonly WaterfallStep[]
 }
 
-/** The plan for a retry of a finished run from the step `from`. `endedBy` is the step that the run's error names. */
+/** Returns the plan for a retry of a finished run from the step `from`. `endedBy` is the step that the run's error names. */
 export function retryPlan(steps: readonly WaterfallStep[], from: WaterfallStep, endedBy?: string): RetryPlan {
   const failed = steps.filter(({ status, name }) => status === 'failed' && name === endedBy)
   const ending = failed[failed.length - 1]

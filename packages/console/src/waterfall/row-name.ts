@@ -1,4 +1,4 @@
-// The sentence that names a row of the timeline for a screen reader, and the words for ops.
+// The sentence that names a timeline row for a screen reader, and the words for ops.
 
 import { durationText, durationWords, inWords } from '../ui/duration.ts'
 import type { Fold } from './folds.ts'
@@ -21,17 +21,17 @@ export const OPS: Record<StepRecord['op'], { word: string; glyph: string }> = {
   Webhook: { word: 'webhook', glyph: '➚' },
 }
 
-/** The word and the glyph of an op, also of one that this version does not know. */
+/** Returns the word and the glyph of an op, even for one that this version does not know. */
 export function opOf(op: string): { word: string; glyph: string } {
   return (OPS as Record<string, { word: string; glyph: string } | undefined>)[op] ?? { word: op, glyph: '•' }
 }
 
-/** "2 of 5"; the bound is known once an attempt failed. */
+/** Returns "2 of 5"; the limit is known once an attempt has failed. */
 export function attemptsText({ attempt, maxAttempts }: Pick<Bar, 'attempt' | 'maxAttempts'>): string {
   return maxAttempts === undefined ? String(attempt) : `${attempt} of ${maxAttempts}`
 }
 
-/** "charge-card, failed, attempt 2 of 5, started at 900 milliseconds, took 1.2 seconds". */
+/** Returns "charge-card, failed, attempt 2 of 5, started at 900 milliseconds, took 1.2 seconds". */
 export function barName(bar: Bar): string {
   const parts = [bar.label, bar.op === 'StepRun' ? '' : opOf(bar.op).word, bar.carried ? 'carried' : '', bar.status]
   if (bar.attempt > 1 || bar.status === 'retrying') parts.push(`attempt ${attemptsText(bar)}`)
@@ -42,7 +42,7 @@ export function barName(bar: Bar): string {
   return parts.filter(part => part !== '').join(', ')
 }
 
-/** "import-row:0…9999, 10000 steps, 11 failed, half within 3 ms, 95 % within 9 ms". */
+/** Returns "import-row:0…9999, 10000 steps, 11 failed, half within 3 ms, 95 % within 9 ms". */
 export function foldName({ label, bars, failed, open, p50Ms, p95Ms }: Fold): string {
   const parts = [label, `${bars.length} steps`, failed > 0 ? `${failed} failed` : 'none failed']
   if (open > 0) parts.push(`${open} not finished`)

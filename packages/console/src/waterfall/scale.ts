@@ -1,6 +1,6 @@
-// The maths of the waterfall's axis: the part of the timeline that is shown, zooming, panning and the marks of the axis.
+// The maths of the waterfall's axis: the visible part of the timeline, zooming, panning and the marks of the axis.
 
-/** The part of the timeline that is shown, in milliseconds of the axis. */
+/** The visible part of the timeline, in milliseconds of the axis. */
 export interface Span {
   fromMs: number
   toMs: number
@@ -31,13 +31,13 @@ export function pan(span: Span, part: number, all: Span): Span {
   return clampSpan({ fromMs: span.fromMs + shift, toMs: span.toMs + shift }, all)
 }
 
-/** The span that shows `target` with a margin of a tenth on both sides. */
+/** Returns the span that shows `target` with a margin of a tenth on both sides. */
 export function spanAround(target: Span, all: Span): Span {
   const margin = Math.max(target.toMs - target.fromMs, SPAN_MS_MIN * 2) / 10
   return clampSpan({ fromMs: target.fromMs - margin, toMs: target.toMs + margin }, all)
 }
 
-/** Where a time is on the axis: 0 at its left end, 1 at its right end, outside of both beyond them. */
+/** Returns the position of a time on the axis: 0 at its left end, 1 at its right end, and outside that range beyond the ends. */
 export function fractionOf(ms: number, span: Span): number {
   return (ms - span.fromMs) / Math.max(span.toMs - span.fromMs, SPAN_MS_MIN)
 }
@@ -61,7 +61,7 @@ export interface Tick {
   label: string
 }
 
-/** At most `ticksMax` marks at round times. */
+/** Returns at most `ticksMax` marks at round times. */
 export function ticksOf(span: Span, ticksMax: number): Tick[] {
   const wanted = (span.toMs - span.fromMs) / Math.max(ticksMax, 1)
   const stepMs = STEPS_MS.find(step => step >= wanted) ?? Math.ceil(wanted / (365 * DAY)) * 365 * DAY
@@ -71,7 +71,7 @@ export function ticksOf(span: Span, ticksMax: number): Tick[] {
   return ticks
 }
 
-/** The label of a mark, exact to the distance of the marks: `1.25 s`, `2 min 5 s`, `3 d 6 h`. */
+/** Returns the label of a mark, exact to the distance of the marks: `1.25 s`, `2 min 5 s`, `3 d 6 h`. */
 function tickLabel(ms: number, stepMs: number): string {
   if (ms === 0) return '0'
   if (ms < SECOND) return `${ms} ms`

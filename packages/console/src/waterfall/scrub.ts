@@ -1,5 +1,5 @@
-// The state of a run at one of its timeline frames: what the slider walks through. Pure, so that it works on a bundle
-// without an engine too.
+// The state of a run at one of its timeline frames, for the slider that moves through them. Pure, so that it also works on a
+// bundle without an engine.
 
 import type { Bar, RunStatus, Segment, StepStatus, TimelineFrame } from './model.ts'
 import { sinceOrigin } from './model.ts'
@@ -9,18 +9,21 @@ export interface Moment {
   ms: number
   status: RunStatus
   attempt: number
-  /** Statuses of the steps met by then, by index. */
+  /** Statuses of the steps up to this frame, by index. */
   steps: ReadonlyMap<number, { name: string; status: StepStatus; attempt: number }>
-  /** The frame itself in words. */
+  /** The frame itself as text. */
   text: string
 }
 
-/** Seqs of the frames that change something, ascending. Log lines are no stop, nor is progress, of which the newest is kept. */
+/**
+ * Returns the seqs of the frames that change something, ascending. Log lines are not stops, and neither is progress, whose newest
+ * value is kept.
+ */
 export function stopsOf(frames: readonly TimelineFrame[]): number[] {
   return frames.filter(({ kind }) => kind !== 'log' && kind !== 'progress').map(({ seq }) => seq)
 }
 
-/** The last stop at or before `seq`; the first stop if there is none. */
+/** Returns the last stop at or before `seq`; the first stop if there is none. */
 export function stopAt(stops: readonly number[], seq: number): number | undefined {
   let found = stops[0]
   for (const stop of stops) {
@@ -30,7 +33,7 @@ export function stopAt(stops: readonly number[], seq: number): number | undefine
   return found
 }
 
-/** The state after the frame `seq`. Frames of steps without an index only show in its text. */
+/** Returns the state after the frame `seq`. Frames of steps without an index only show in its text. */
 export function momentAt(frames: readonly TimelineFrame[], seq: number, originMs: number): Moment {
   const steps = new Map<number, { name: string; status: StepStatus; attempt: number }>()
   const moment: Moment = { seq, ms: 0, status: 'queued', attempt: 1, steps, text: 'the run was created' }
@@ -50,10 +53,10 @@ export function momentAt(frames: readonly TimelineFrame[], seq: number, originMs
   return moment
 }
 
-/** The bars as they were at `ms`: later ones are left out, and what ended later is open. */
+/** Returns the bars as they were at `ms`: later bars are left out, and bars that ended later are open. */
 export function barsAt(bars: readonly Bar[], moment: Moment): Bar[] {
   return bars.flatMap(bar => {
-    // A step that begins in the millisecond of the frame began after it, unless a frame by then shows it.
+    // A step that begins in the same millisecond as the frame began after it, unless an earlier frame shows the step.
     const hasBegun = bar.fromMs < moment.ms || bar.carried || moment.steps.has(bar.index)
     if (!hasBegun || bar.fromMs > moment.ms) return []
     const segments = bar.segments.filter(({ fromMs }) => fromMs <= moment.ms).map(segment => cutAt(segment, moment.ms))

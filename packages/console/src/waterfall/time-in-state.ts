@@ -1,17 +1,17 @@
-// How long a run spent in each state: queued, running, paused, or waiting, split by what it waited for. The frames of a
-// run have its status only; its steps have the kind of wait.
+// How long a run spent in each state: queued, running, paused, or waiting, split by the kind of wait. The frames of a run only
+// have its status; its steps have the kind of wait.
 
 import type { Bar, RunStatus, StatusFrame } from './model.ts'
 import { sinceOrigin } from './model.ts'
 
-/** The states in the order in which they are shown. */
+/** The states in display order. */
 export const STATES = ['queued', 'running', 'backing off', 'child', 'event', 'sleep', 'waiting', 'paused'] as const
 export type StateName = (typeof STATES)[number]
 
 export interface StateShare {
   state: StateName
   ms: number
-  /** Part of the whole, 0 to 1. */
+  /** Share of the whole, 0 to 1. */
   part: number
 }
 
@@ -23,11 +23,11 @@ export interface StateTimes {
   endMs: number
 }
 
-/** When several steps wait at once, the run counts as the first of these. */
+/** If several steps wait at the same time, the run counts as the first of these. */
 const WAITS = ['backing off', 'child', 'event', 'sleep'] as const
 type Wait = (typeof WAITS)[number]
 
-/** The states that took time, each with its share. Their sum is the age of the run. */
+/** Returns the states that took time, each with its share. Their sum is the age of the run. */
 export function timeInState({ statuses, bars, originMs, endMs }: StateTimes): StateShare[] {
   const edges: Edge[] = statuses.map(({ ts, status }) => ({ ms: sinceOrigin(ts, originMs), status }))
   for (const bar of bars) addWaits(edges, bar, endMs)
@@ -51,7 +51,7 @@ export function timeInState({ statuses, bars, originMs, endMs }: StateTimes): St
   })
 }
 
-/** A moment at which the run's status, or the number of steps that wait, changes. */
+/** A moment at which the run's status, or the number of waiting steps, changes. */
 interface Edge {
   ms: number
   status?: RunStatus

@@ -1,11 +1,11 @@
-// Stretches in which nothing ran, and which the axis leaves out: a torn mark behind the rows, and its length over them.
+// Stretches without execution, which the axis leaves out: a torn mark behind the rows, and its length over them.
 
 import { durationText } from '../../ui/duration.ts'
 import type { Cut } from '../idle.ts'
 import { fractionOf, type Span } from '../scale.ts'
 import css from './cuts.module.css'
 
-/** A letter of a length needs so much room; in less the length is written from top to bottom. */
+/** A letter of a length needs this much space; with less space the length is written from top to bottom. */
 const LETTER_PX = 7
 
 function placeOf({ atMs, widthMs }: Cut, span: Span) {

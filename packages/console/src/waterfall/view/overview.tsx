@@ -1,6 +1,6 @@
 // The whole run in a strip, as a canvas, with a brush over the part that the waterfall shows. The strip has the columns of the
-// rows below it, so that a bar is above its row's bar while all is shown. Dragging selects a part, dragging the brush moves it.
-// The keys of the page do the same without a pointer.
+// rows below it, so that, when everything is shown, each bar is above its row's bar. Dragging selects a part, dragging the brush
+// moves it. The keys of the page do the same without a pointer.
 
 import { type PointerEvent, useEffect, useRef } from 'react'
 import { durationText } from '../../ui/duration.ts'
@@ -56,7 +56,7 @@ interface Drawing {
   width: number
 }
 
-/** Draws every bar as a line in its row; where there are more bars than lines, later ones cover earlier ones. */
+/** Draws every bar as a line in its row; if there are more bars than lines, later ones cover earlier ones. */
 function draw(canvas: HTMLCanvasElement, { bars, axis, endMs, width }: Drawing): void {
   const scale = window.devicePixelRatio || 1
   canvas.width = Math.round(width * scale)
@@ -97,7 +97,7 @@ interface Brush {
   onSpan(span: Span): void
 }
 
-/** The handlers of a drag: from a point outside of the brush it selects, from inside it moves. */
+/** Returns the handlers of a drag: from a point outside the brush it selects, from inside it moves. */
 function useBrush(box: React.RefObject<HTMLDivElement | null>, { axis, span, onSpan }: Brush) {
   const start = useRef<{ at: number; moves: Span | undefined } | undefined>(undefined)
   const timeAt = ({ clientX }: PointerEvent) => {

@@ -1,4 +1,5 @@
-// The passes of a run between the axis and the rows: the wait before the first one, then each from its sending to its answer.
+// The passes of a run between the axis and the rows: the wait before the first pass, then each pass from its sending to its
+// answer.
 
 import { cutText } from '@perdure/protocol/portable'
 import { memo } from 'react'
@@ -9,7 +10,7 @@ import type { PassSpan } from '../passes.ts'
 import css from './pass-strip.module.css'
 import { placeOf, type Track } from './segments.tsx'
 
-/** A mark and the gap beside it. */
+/** The width of a mark and the gap next to it. */
 const MARK_PX = 3
 
 export interface PassStripProps {
@@ -50,14 +51,14 @@ export const PassStrip = memo(function PassStrip({ passes, track, width }: PassS
 
 const runnerText = ({ runner }: PassMark) => (runner === undefined ? '' : ` on ${visibleText(cutText(runner, 80))}`)
 
-/** "pass 2 on shop-1, sent at 1.2 s, answered after 40 ms". */
+/** Returns "pass 2 on shop-1, sent at 1.2 s, answered after 40 ms". */
 function titleOfOne(mark: PassMark): string {
   const { first, fromMs, toMs, failed } = mark
   const answer = toMs === undefined ? 'no answer yet' : `answered after ${durationText(toMs - fromMs)}`
   return `pass ${first}${runnerText(mark)}, sent at ${durationText(fromMs)}, ${answer}${failed > 0 ? ', failed' : ''}`
 }
 
-/** "passes 12 to 40 on shop-1, from 1.2 s to 1.24 s, 1 failed". */
+/** Returns "passes 12 to 40 on shop-1, from 1.2 s to 1.24 s, 1 failed". */
 function titleOfMany(mark: PassMark): string {
   const { first, last, fromMs, toMs, failed } = mark
   const end = toMs === undefined ? 'now' : durationText(toMs)

@@ -3,7 +3,7 @@
 // biome-ignore-all lint/a11y/useKeyWithClickEvents: the page handles the keys of the selected row.
 // biome-ignore-all lint/a11y/noStaticElementInteractions: the keys → and ← fold the selected row.
 
-// One row of the waterfall: its name, its bar and how long it took.
+// One row of the waterfall: its name, its bar and its duration.
 
 import { cutText } from '@perdure/protocol/portable'
 import { memo } from 'react'
@@ -20,12 +20,12 @@ export const ROW_PX = 26
 
 export interface RowProps {
   row: Row
-  /** Place among all rows, from 0. */
+  /** Index among all rows, from 0. */
   place: number
   id: string
   track: Track
   isSelected: boolean
-  /** Whether the step is on the critical path; undefined when the path is not shown, and for steps of children. */
+  /** Whether the step is on the critical path; undefined if the path is not shown, and for steps of children. */
   isCritical: boolean | undefined
   onSelect(key: string): void
   onToggle(key: string): void

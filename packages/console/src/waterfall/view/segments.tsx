@@ -1,4 +1,4 @@
-// The drawn part of a row: the segments of a bar, or the density strip of a fold, on the part of the axis that is shown.
+// The drawn part of a row: the segments of a bar, or the density strip of a fold, on the visible part of the axis.
 
 import { cutText } from '@perdure/protocol/portable'
 import type { CSSProperties } from 'react'
@@ -23,7 +23,7 @@ interface Place {
   width: string
 }
 
-/** A stretch in percent of the track, cut at its edges; undefined when it is beyond them. */
+/** Returns a stretch in percent of the track, cut at the edges; undefined if it is outside them. */
 export function placeOf({ axis, span }: Track, fromMs: number, toMs: number): Place | undefined {
   const left = fractionOf(axis.place(fromMs), span)
   const right = fractionOf(axis.place(toMs), span)
@@ -32,7 +32,7 @@ export function placeOf({ axis, span }: Track, fromMs: number, toMs: number): Pl
   return { left: `${from * 100}%`, width: `${(Math.min(right, 1.01) - from) * 100}%` }
 }
 
-/** A segment as it is drawn: of a backoff that goes on, the part up to now and the planned rest. */
+/** A segment as it is drawn: an open backoff has the part up to now and the planned rest. */
 type Drawn = Omit<Segment, 'kind'> & { kind: SegmentKind | 'planned' }
 
 function drawnSegments({ segments }: Bar, nowMs: number): readonly Drawn[] {
@@ -43,7 +43,7 @@ function drawnSegments({ segments }: Bar, nowMs: number): readonly Drawn[] {
   return [...segments.slice(0, -1), { ...last, toMs: atMs }, { ...last, kind: 'planned', fromMs: atMs }]
 }
 
-/** The segments of one bar, or a caret at the edge beyond which it is. */
+/** The segments of one bar, or a caret at the edge if the bar is outside. */
 export function BarSegments({ bar, track }: { bar: Bar; track: Track }) {
   const segments = drawnSegments(bar, track.endMs)
   const places = segments.map(segment => placeOf(track, segment.fromMs, segment.toMs ?? track.endMs))
@@ -68,10 +68,13 @@ export function BarSegments({ bar, track }: { bar: Bar; track: Track }) {
   })
 }
 
-/** The smallest widths by kind, as in the styles: a notch, and one dot of a sleep. */
+/** Minimum widths by kind, as in the styles: a notch, and one dot of a sleep. */
 const WIDTH_PX_MIN: Readonly<Partial<Record<Drawn['kind'], number>>> = { failed: 10, sleep: 7 }
 
-/** A short segment at the end of the track is drawn whole there; a diamond is whole at both ends. */
+/**
+ * Returns the style. A short segment at the end of the track is drawn completely there; a diamond is drawn completely at both
+ * ends.
+ */
 function styleOf(kind: Drawn['kind'], { left, width }: Place): CSSProperties {
   if (kind === 'point') return { left: `clamp(7px, ${left}, 100% - 7px)` }
   return { left: `min(${left}, 100% - ${WIDTH_PX_MIN[kind] ?? 3}px)`, width }
@@ -91,7 +94,7 @@ interface CaretProps {
   isPoint?: boolean
 }
 
-/** How long something takes that is beyond the edge of the track. */
+/** Shows the duration of something outside the edge of the track. */
 function EdgeCaret({ bar, track, isPoint = false }: CaretProps) {
   const toMs = bar.toMs ?? track.endMs
   const isBefore = track.axis.place(toMs) < track.span.fromMs
@@ -99,7 +102,7 @@ function EdgeCaret({ bar, track, isPoint = false }: CaretProps) {
   return <span className={isBefore ? css.before : css.after}>{isBefore ? `◂ ${took}` : `${took} ▸`}</span>
 }
 
-/** When the members of a fold started, as a strip of shades; parts with failures are marked. */
+/** Shows when the members of a fold started, as a strip of shades; parts with failures are marked. */
 export function FoldStrip({ fold, track }: { fold: Fold; track: Track }) {
   const toMs = fold.toMs ?? track.endMs
   const place = placeOf(track, fold.fromMs, toMs)

@@ -1,4 +1,4 @@
-// The theme as a drawing on a canvas sees it: colours are resolved when it is drawn.
+// The theme for drawing on a canvas: colours are resolved when it is drawn.
 
 import { useSyncExternalStore } from 'react'
 
@@ -14,7 +14,7 @@ function follow(listener: () => void): () => void {
   }
 }
 
-/** A text that is another one when the colours change. */
+/** Returns a text that differs when the colours change. */
 export function useTheme(): string {
   return useSyncExternalStore(follow, () => `${document.documentElement.dataset.theme ?? ''} ${dark.matches}`)
 }

@@ -1,8 +1,8 @@
-// The width of an element, followed as it changes.
+// The width of an element, updated as it changes.
 
 import { type RefObject, useLayoutEffect, useState } from 'react'
 
-/** The width of the element in CSS pixels; 0 before it is known. */
+/** Returns the width of the element in CSS pixels; 0 before it is known. */
 export function useWidth(box: RefObject<HTMLElement | null>): number {
   const [width, setWidth] = useState(0)
   useLayoutEffect(() => {

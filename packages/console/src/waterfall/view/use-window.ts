@@ -2,20 +2,22 @@
 
 import { type RefObject, useCallback, useLayoutEffect, useState } from 'react'
 
-/** Rows drawn above and below the visible ones. */
+/** Number of rows drawn above and below the visible ones. */
 const OVERSCAN = 6
-/** Rows that stay visible above and below a revealed one; `scroll-margin-block` of a row keeps them visible on the page. */
+/**
+ * Number of rows that stay visible above and below a revealed one; `scroll-margin-block` of a row keeps them visible on the page.
+ */
 const MARGIN = 3
 
 export interface RowWindow {
   first: number
-  /** One after the last. */
+  /** Index after the last row. */
   end: number
   /** Scrolls so that a row and its neighbours are visible. */
   reveal(index: number): void
 }
 
-/** The visible rows of `scroller`, whose rows all have one height. */
+/** Returns the visible rows of `scroller`. All rows have the same height. */
 export function useWindow(scroller: RefObject<HTMLElement | null>, count: number, rowPx: number): RowWindow {
   const [range, setRange] = useState({ first: 0, end: Math.min(count, 40) })
   useLayoutEffect(() => {

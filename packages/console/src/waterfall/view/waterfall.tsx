@@ -1,8 +1,8 @@
 // biome-ignore-all lint/a11y/useSemanticElements: only the rows on the screen are in the document, so this is no table.
 // biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus and names its active row.
 
-// The waterfall: the axis, and the rows of a run that are on the screen. It draws what it is given; zoom, selection and
-// folds are the page's, which keeps them in the URL.
+// The waterfall: the axis, and the rows of a run that are on the screen. It only draws; the page owns zoom, selection and folds,
+// and keeps them in the URL.
 
 import { type MouseEvent, memo, type PointerEvent, useEffect, useMemo, useRef, useState } from 'react'
 import { durationText } from '../../ui/duration.ts'
@@ -21,17 +21,17 @@ import css from './waterfall.module.css'
 
 export interface WaterfallProps {
   rows: readonly Row[]
-  /** The height is at least that of so many rows. */
+  /** Minimum height, as a number of rows. */
   rowsMin: number
   axis: Axis
   span: Span
   /** Where open segments end. */
   endMs: number
-  /** The moment that is drawn, when it is not now. */
+  /** The drawn moment, if it is not now. */
   momentMs?: number | undefined
   passes: readonly PassSpan[]
   selected: string | undefined
-  /** Ids of the steps on the critical path, when it is shown. */
+  /** Ids of the steps on the critical path, if it is shown. */
   critical?: ReadonlySet<string> | undefined
   label: string
   onSelect(key: string): void
@@ -40,15 +40,15 @@ export interface WaterfallProps {
   onSpan(span: Span): void
 }
 
-/** Room for the label of a mark. */
+/** Space for the label of a mark. */
 const TICK_PX = 90
-/** A phone has room for so many short labels. */
+/** Number of short labels that fit on a phone. */
 const TICKS_MIN = 3
-/** The height at which the rows scroll. */
+/** Maximum height. Beyond it the rows scroll. */
 const HEIGHT_MAX = '62vh'
-/** The smallest distance of two lines of passes. */
+/** Minimum distance between two lines of passes. */
 const LINE_PX = 6
-/** How long a row that was scrolled to may take to be drawn. */
+/** Maximum number of frames until a row that was scrolled to is drawn. */
 const REVEAL_FRAMES_MAX = 60
 
 export function Waterfall(props: WaterfallProps) {
@@ -61,7 +61,7 @@ export function Waterfall(props: WaterfallProps) {
   const place = useMemo(() => rows.findIndex(({ key }) => key === selected), [rows, selected])
   useEffect(() => {
     reveal(place)
-    // The page may have to scroll as well. A row that was far away is in the document some frames later.
+    // The page may have to scroll as well. A distant row is in the document some frames later.
     let frames = place < 0 ? 0 : REVEAL_FRAMES_MAX
     let frame = 0
     const show = () => {
@@ -126,7 +126,7 @@ interface Shown {
   reveal(place: number): void
 }
 
-/** After a zoom that leaves no bar on the screen, scrolls to the first row that has one. Moving the axis scrolls nothing. */
+/** After a zoom that leaves no bar on the screen, scrolls to the first row that has one. Moving the axis does not scroll. */
 function useZoomReveal({ rows, track, first, end, reveal }: Shown): void {
   const width = track.span.toMs - track.span.fromMs
   const zoomed = useRef(width)
@@ -169,7 +169,7 @@ const AxisView = memo(function AxisView({ axis, span, box, width }: AxisProps) {
   )
 })
 
-/** Marks of an axis with cuts: where the stretches between them begin, in real time. */
+/** Returns the marks of an axis with cuts: where the stretches between them begin, in real time. */
 function cutTicks(axis: Axis, span: Span) {
   const starts = [0, ...axis.cuts.map(({ toMs }) => toMs)]
   return starts
@@ -179,7 +179,7 @@ function cutTicks(axis: Axis, span: Span) {
 
 type LinesProps = Pick<WaterfallProps, 'passes' | 'momentMs'> & { track: Track; width: number }
 
-/** The lines behind the rows: passes that were sent, and stretches that were cut out. */
+/** The lines behind the rows: sent passes, and stretches that were cut out. */
 const Lines = memo(function Lines({ track, width, passes, momentMs }: LinesProps) {
   const { axis, span } = track
   const shown = passMarks(passes, { ...track, marksMax: Math.ceil(width / LINE_PX) })
@@ -198,7 +198,7 @@ const Lines = memo(function Lines({ track, width, passes, momentMs }: LinesProps
   )
 })
 
-/** The pointer: the wheel with the command key zooms where the pointer is, dragging the track moves it. */
+/** Handles the pointer: the wheel with the command key zooms at the pointer's position, dragging the track moves it. */
 function usePointer(scroller: React.RefObject<HTMLDivElement | null>, { axis, span, onSpan }: WaterfallProps) {
   const drag = useRef<{ x: number; span: Span } | undefined>(undefined)
   const hasDragged = useRef(false)
