@@ -1,5 +1,5 @@
-// Buttons. A button that cannot be used now stays focusable and says why, in its title and its description. One that only needs a secret
-// key asks for it.
+// Buttons. A button that cannot be used now stays focusable and gives the reason in its title and its description. A button that
+// only needs a secret key asks for it.
 
 import { type ButtonHTMLAttributes, type Ref, useId } from 'react'
 import { NEEDS_KEY, useSession, whyNoNewRun, whyNoWrite } from '../session/session.ts'
@@ -40,7 +40,7 @@ export function Button({ kind = 'plain', disabledBecause, onClick, title, childr
   )
 }
 
-/** Does nothing, but asks for a secret key if that is all that is missing: the button on top opens the dialog. */
+/** Does nothing, except that it asks for a secret key if only that is missing: the button at the top opens the dialog. */
 export function refuse(event: { preventDefault(): void }, reason: string): boolean {
   event.preventDefault()
   const isLocked = reason === NEEDS_KEY
@@ -49,7 +49,7 @@ export function refuse(event: { preventDefault(): void }, reason: string): boole
 }
 
 export interface WriteButtonProps extends ButtonProps {
-  /** Whether it starts runs, which a suspended namespace does not. */
+  /** Whether it starts runs, which a suspended namespace does not allow. */
   startsRuns?: boolean
 }
 

@@ -3,7 +3,7 @@
 const SECOND = 1000
 const MINUTE = 60 * SECOND
 
-/** The units, the smallest first: how many ms each has, its short name, and its word. */
+/** The units, the smallest first: how many ms each has, its short name, and its full name. */
 const TIME_UNITS = [
   [1, 'ms', 'millisecond'],
   [SECOND, 's', 'second'],
@@ -14,18 +14,18 @@ const TIME_UNITS = [
 
 type TimeUnit = (typeof TIME_UNITS)[number]
 
-/** The place of the largest unit that a duration has. */
+/** Returns the index of the largest unit that a duration has. */
 const largestOf = (ms: number) =>
   Math.max(
     0,
     TIME_UNITS.findLastIndex(([unit]) => ms >= unit),
   )
 
-/** A duration with two or three digits of meaning: `0 ms`, `850 ms`, `1.34 s`, `2 min 5 s`, `3 h 20 min`, `2 d 4 h`. */
+/** Returns a duration with two or three significant digits: `0 ms`, `850 ms`, `1.34 s`, `2 min 5 s`, `3 h 20 min`, `2 d 4 h`. */
 export function durationText(ms: number): string {
   const rounded = Math.max(0, Math.round(ms))
   if (rounded < SECOND) return `${rounded} ms`
-  // Cut, not rounded: 59.96 s must not be shown as 60.0 s.
+  // Cut, not rounded: 59.96 s must not become 60.0 s.
   if (rounded < MINUTE) return `${(rounded - (rounded % (rounded < 10 * SECOND ? 10 : 100))) / SECOND} s`
   const at = largestOf(rounded)
   const [unit, name] = TIME_UNITS[at] as TimeUnit
@@ -38,25 +38,25 @@ export function durationText(ms: number): string {
 const counted = (count: number | string, word: string | undefined) =>
   `${count} ${word}${Number(count) === 1 ? '' : 's'}`
 
-/** A text with the units of its durations in words, for a screen reader: `2 minutes 5 seconds`. */
+/** Returns a text with the units of its durations spelled out, for a screen reader: `2 minutes 5 seconds`. */
 export const inWords = (text: string): string =>
   text.replace(/([\d.]+) (ms|s|min|h|d)\b/g, (_, count: string, short: string) =>
     counted(count, TIME_UNITS.find(([, name]) => name === short)?.[2]),
   )
 
-/** A duration in words, to the largest unit: `22 minutes`, `1 second`. */
+/** Returns a duration spelled out, to the largest unit: `22 minutes`, `1 second`. */
 export function durationWords(ms: number): string {
   const rounded = Math.max(0, Math.round(ms))
   const [unit, , word] = TIME_UNITS[largestOf(rounded)] as TimeUnit
   return counted(Math.floor(rounded / unit), word)
 }
 
-/** The exact number of milliseconds, grouped in threes: `1 002 345 ms`. */
+/** Returns the exact number of milliseconds, grouped in threes: `1 002 345 ms`. */
 export function exactMs(ms: number): string {
   return `${String(Math.round(ms)).replace(/\B(?=(\d{3})+$)/g, '\u202f')} ms`
 }
 
-/** Cut to one unit: `2 min`, not `2 min 5 s`. */
+/** Cuts a duration to one unit: `2 min`, not `2 min 5 s`. */
 export function coarse(ms: number): number {
   const [unit] = TIME_UNITS[largestOf(ms)] as TimeUnit
   return Math.floor(ms / unit) * unit

@@ -1,9 +1,9 @@
-// Names and values of one thing, as a list of definitions.
+// Names and values of one thing, as a definition list.
 
 import type { ReactNode } from 'react'
 import css from './facts.module.css'
 
-/** A longer text has a line of its own. */
+/** A longer text has its own line. */
 const LONG_CHARS = 80
 
 /** Facts without a value are left out. */

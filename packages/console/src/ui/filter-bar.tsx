@@ -1,4 +1,4 @@
-// A row of filters that live in the URL: texts, applied with Enter, choices, and a time range.
+// A row of filters that are kept in the URL: texts, applied with Enter, choices, and a time range.
 
 import { type ReactNode, useEffect, useId, useRef } from 'react'
 import { timeText } from '../data/time/time-text.ts'
@@ -10,13 +10,13 @@ export interface FilterField {
   label: string
   value: string | undefined
   onChange(value: string | undefined): void
-  /** The choices; without them the field is a text. The empty choice is "any". */
+  /** The choices; without them the field is a text. The empty choice means "any". */
   choices?: readonly string[]
-  /** The counts that are shown beside choices. */
+  /** The counts shown next to choices. */
   counts?: Readonly<Record<string, number | string>> | undefined
-  /** There is no empty choice: one of them always counts. */
+  /** There is no empty choice: one of them always applies. */
   isRequired?: boolean
-  /** A control of its own, which has a name and sets the filter by itself. */
+  /** A custom control, which has a name and sets the filter itself. */
   control?: ReactNode
   /** Completions of a text. */
   known?: readonly string[]
@@ -58,7 +58,7 @@ function Choice({ label, title, value = '', choices = [], counts = {}, isRequire
       <span>{label}</span>
       <select title={title} value={value} onChange={event => onChange(event.target.value || undefined)}>
         {!isRequired && <option value="">any</option>}
-        {/* A value that a link has, such as a time, is kept. */}
+        {/* Keeps a value that came with a link, such as a time. */}
         {value !== '' && !choices.includes(value) && <option value={value}>{timeText(value)}</option>}
         {choices.map(choice => (
           <option key={choice} value={choice}>

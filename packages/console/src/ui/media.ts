@@ -1,4 +1,4 @@
-// Facts of the screen that layouts depend on in code.
+// Facts about the screen that layouts need in code.
 
 import { useSyncExternalStore } from 'react'
 
@@ -12,12 +12,12 @@ const following = (media: MediaQueryList) => (listener: () => void) => {
 const followWide = following(wide)
 const followStill = following(still)
 
-/** Whether there is room for a column beside a list. */
+/** Whether there is space for a column next to a list. */
 export function useWide(): boolean {
   return useSyncExternalStore(followWide, () => wide.matches)
 }
 
-/** Whether the person wants nothing to move by itself. */
+/** Whether the user prefers that nothing moves by itself. */
 export function useReducedMotion(): boolean {
   return useSyncExternalStore(followStill, () => still.matches)
 }

@@ -1,10 +1,10 @@
-// A moment as time that passes: "4 s ago", exact on hover, and in words for a screen reader.
+// A moment relative to now: "4 s ago", exact on hover, and spelled out for a screen reader.
 
 import { useClock } from '../data/time/clock.ts'
 import { inWords } from './duration.ts'
 import { agoText, exactTime, isMoment } from './time.ts'
 
-/** Nothing for a moment that never was. */
+/** Shows nothing if the moment is undefined. */
 export function Moment({ at }: { at: string | undefined }) {
   const ms = at === undefined ? Number.NaN : Date.parse(at)
   const text = useClock(nowMs => (at === undefined ? '' : agoText(ms, nowMs)))

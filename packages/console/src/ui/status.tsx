@@ -1,4 +1,4 @@
-// A status as glyph and word. Colour is decoration only: statuses differ by their shape.
+// A status as glyph and word. Colour is only decoration: statuses differ by their shape.
 
 import css from './status.module.css'
 
@@ -18,17 +18,17 @@ const LOOKS = {
   dead: ['✕', 'failed'],
 } as const satisfies Record<string, readonly [string, string]>
 
-/** The glyph of a status; a dot for one that this version does not know. */
+/** Returns the glyph of a status; a dot for one that this version does not know. */
 export function glyphOf(status: string): string {
   return (LOOKS as Record<string, readonly [string, string] | undefined>)[status]?.[0] ?? '•'
 }
 
-/** The name of the colour token of a status. */
+/** Returns the name of the colour token of a status. */
 export function colourOf(status: string): string {
   return (LOOKS as Record<string, readonly [string, string] | undefined>)[status]?.[1] ?? 'queued'
 }
 
-/** A status with its glyph. `word` is shown instead of the status, as "waiting for an event". */
+/** A status with its glyph. `word` is shown instead of the status, such as "waiting for an event". */
 export function Status({ status, word = status }: { status: string; word?: string }) {
   return (
     <span className={css.status} data-colour={colourOf(status)}>

@@ -22,7 +22,7 @@ export function Tabs({ label, tabs, active, onOpen, children }: TabsProps) {
   const id = useId()
   const list = useRef<HTMLDivElement>(null)
   const place = tabs.findIndex(({ name }) => name === active)
-  // On a phone the list moves sideways: the open tab is in sight.
+  // On a phone the list scrolls sideways: keep the open tab in view.
   useLayoutEffect(() => {
     const tab = list.current?.children[place] as HTMLElement | undefined
     if (list.current && tab) list.current.scrollLeft = tab.offsetLeft - (list.current.clientWidth - tab.offsetWidth) / 2

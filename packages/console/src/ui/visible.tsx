@@ -1,4 +1,4 @@
-// A text of data on the page: as text only, with hidden characters drawn as their code point.
+// A text from the data on the page: only as text, with hidden characters drawn as their code point.
 
 import css from './visible.module.css'
 import { visibleParts } from './visible-text.ts'

@@ -1,9 +1,9 @@
-// The progress of a run as a person reads it: a part of the whole where the value says one, and its text. Pure.
+// The progress of a run in readable form: a part of the whole if the value says one, and its text. Pure.
 
 import { BigNumber, parse, sourceOf } from '../../data/json/parse.ts'
 
 export interface ProgressView {
-  /** From 0 to 1; absent when the value does not say it. */
+  /** From 0 to 1; absent if the value does not say it. */
   part?: number
   text: string
 }
@@ -11,8 +11,8 @@ export interface ProgressView {
 const PERCENT_MAX = 100
 
 /**
- * Reads the JSON text of a progress. A number up to 1 is a part of the whole, one up to 100 is percent, and `{done, total}` is a
- * part too. Everything else is shown as it is.
+ * Reads the JSON text of a progress. A number up to 1 is a part of the whole, a number up to 100 is a percentage, and `{done,
+ * total}` is a part too. Everything else is shown as it is.
  */
 export function progressView(source: string): ProgressView {
   const value = parsed(source)
@@ -27,7 +27,7 @@ export function progressView(source: string): ProgressView {
   return { part: Math.min(1, count / of), text: `${sourceOf(done)} of ${sourceOf(total)}${more.join('')}` }
 }
 
-/** The kind of the value, where payloads are hidden. */
+/** Returns the kind of the value, for use when payloads are hidden. */
 export function progressShape(source: string): string {
   const value = parsed(source)
   if (typeof value === 'string') return `string(${value.length})`
@@ -36,7 +36,7 @@ export function progressShape(source: string): string {
   return Array.isArray(value) ? 'array' : value === undefined ? 'object' : typeof value
 }
 
-/** A text that was cut is no JSON. */
+/** Parses the text. A text that was cut is not JSON. */
 function parsed(source: string): unknown {
   try {
     return parse(source)
@@ -52,6 +52,6 @@ function numberOf(value: unknown): number | undefined {
 function viewOfNumber(value: number, source: string): ProgressView {
   if (value < 0 || value > PERCENT_MAX) return { text: source }
   if (value > 1) return { part: value / PERCENT_MAX, text: `${source} %` }
-  // Rounded down: 100 % is said of the end alone.
+  // Rounded down: 100 % only means the end.
   return { part: value, text: `${Math.floor(value * 1000 + 1e-9) / 10} %` }
 }

@@ -1,4 +1,4 @@
-// The newest progress of a run: a bar where its value says how much is done, and its text.
+// The newest progress of a run: a bar if its value says how much is done, and its text.
 
 import { cutText } from '@perdure/protocol/portable'
 import { useVeil } from '../veil.ts'

@@ -1,4 +1,4 @@
-// The time range of a page: a button that opens presets and the fields From and To. The range is `since` and `until` of the URL.
+// The time range of a page: a button that opens presets and the fields From and To. The range is `since` and `until` in the URL.
 
 import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import { engineNow } from '../../data/time/clock.ts'
@@ -17,7 +17,7 @@ interface Range {
 
 /** `showsSince`: no other control of the page shows where the range begins. */
 export default function RangePicker({ showsSince = false }: { showsSince?: boolean }) {
-  // All pages with a window name its ends alike.
+  // All pages with a window use the same names for its ends.
   const [get, set] = useQuery('events')
   const [isOpen, setOpen] = useState(false)
   const button = useRef<HTMLButtonElement>(null)
@@ -51,7 +51,7 @@ export default function RangePicker({ showsSince = false }: { showsSince?: boole
         aria-label="Time range"
         className={css.range}
         onToggle={event => setOpen(event.newState === 'open')}
-        // The shortcuts of the page are not for what is typed here.
+        // The page's shortcuts do not apply to typing here.
         onKeyDown={(event: KeyboardEvent) => event.stopPropagation()}
       >
         {isOpen && <Choices range={range} onChoose={choose} />}
@@ -73,7 +73,7 @@ function Choices({ range, onChoose }: { range: Range; onChoose(range: Range): vo
   const shown = { since: fieldText(range.since, now), until: fieldText(range.until, now) }
   const [typed, setTyped] = useState(shown)
   const [fault, setFault] = useState<string>()
-  // A field that was not changed keeps its time to the millisecond.
+  // An unchanged field keeps its time to the millisecond.
   const chosenOf = (name: keyof Range) =>
     typed[name] === shown[name] ? range[name] : typed[name] === '' ? undefined : isoOf(typed[name])
   const apply = (event: FormEvent) => {

@@ -1,4 +1,4 @@
-// The bar for selected rows: how many there are, the actions on them, and the way to clear them. It stays at the bottom of the
+// The bar for selected rows: how many there are, the actions on them, and a button to clear them. It stays at the bottom of the
 // window.
 
 import { type ReactNode, type RefObject, useLayoutEffect, useRef } from 'react'
@@ -7,7 +7,7 @@ import { Polite } from '../overlay/polite.tsx'
 import css from './bar.module.css'
 
 export interface SelectionToolbarProps {
-  /** How many rows of what are selected. */
+  /** The number and kind of the selected rows. */
   text: string
   /** The buttons. */
   children: ReactNode
@@ -28,7 +28,7 @@ export function SelectionToolbar({ text, children, onClear }: SelectionToolbarPr
   )
 }
 
-/** Sets the height of the bar as a variable, for what floats above the page. */
+/** Sets the height of the bar as a variable, for elements that float above the page. */
 function useHeight(bar: RefObject<HTMLElement | null>): void {
   useLayoutEffect(() => {
     const { style } = document.documentElement

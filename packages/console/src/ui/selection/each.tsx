@@ -1,4 +1,4 @@
-// The bar of actions on each selected row: one dialog asks before an action, and a message has its outcome.
+// The bar of actions on each selected row: one dialog asks before an action, and a message shows its outcome.
 
 import type { Calls, Input } from '@perdure/client'
 import { type ReactNode, useState } from 'react'
@@ -18,14 +18,14 @@ export interface EachAction<Row> {
   sentence: ReactNode
   id: ReadId
   inputOf(row: Row): Input<ReadId>
-  /** Whether the action is possible in the state of the row; without it, always. */
+  /** Whether the action is possible in the row's state; if absent, always. */
   fits?(row: Row): boolean
 }
 
 export interface EachBarProps<Row> {
   /** The selected rows that are loaded. */
   rows: readonly Row[]
-  /** One row, and several: "delivery", "deliveries". */
+  /** The singular and the plural: "delivery", "deliveries". */
   nouns: readonly [string, string]
   actions: readonly EachAction<Row>[]
   /** The reads that show the rows. */

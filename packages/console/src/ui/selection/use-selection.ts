@@ -1,9 +1,9 @@
-// The selected rows of a list: those of its filters, restored on the way back.
+// The selected rows of a list, restored on the way back. Other filters start an empty selection.
 
 import { useCallback, useMemo } from 'react'
 import { useKept } from '../kept.ts'
 
-/** `input` is the read of the list: another one has no selection yet. */
+/** `input` is the input of the list: a new one has no selection yet. */
 export function useSelection(input: unknown) {
   const of = JSON.stringify(input)
   const [state, setState] = useKept<{ of: string; keys: readonly string[] }>('selected', { of, keys: [] })

@@ -1,11 +1,11 @@
-// Lists without rows: because there never was one, or because of the filters.
+// Lists without rows: because there has never been one, or because of the filters.
 
 import type { ReactNode } from 'react'
 import { Button } from '../button.tsx'
 import { CopyButton } from '../overlay/copy.tsx'
 import styles from './states.module.css'
 
-/** There never was a row: says how to make the first one. */
+/** There has never been a row: explains how to create the first one. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <div className={styles.empty}>
@@ -26,13 +26,13 @@ export function Snippet({ text }: { text: string }) {
   )
 }
 
-/** A filter that holds, in words, and the way to drop it. */
+/** An active filter as text, and a way to drop it. */
 export interface ActiveFilter {
   label: string
   drop(): void
 }
 
-/** No row passes the filters: one button each to drop them. */
+/** No row passes the filters: shows a button for each to drop it. */
 export function FilteredEmpty({ what, filters }: { what: string; filters: readonly ActiveFilter[] }) {
   return (
     <div className={styles.empty}>

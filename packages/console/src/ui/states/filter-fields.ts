@@ -1,4 +1,4 @@
-// The filters that pages share: a workflow and its app, the window, and the filters of the URL that hold.
+// The filters that pages share: a workflow and its app, the window, and the active filters of the URL.
 
 import { createElement } from 'react'
 import { useRead } from '../../data/queries.ts'
@@ -9,7 +9,7 @@ import type { ActiveFilter } from './empty.tsx'
 type Get<Name extends string> = (name: Name) => string | undefined
 type Set<Name extends string> = (changes: { [Each in Name]?: string | undefined }) => void
 
-/** The fields that name a workflow and an app, completed by the workflows that are registered. */
+/** Returns the fields for a workflow and an app, completed from the registered workflows. */
 export function useWorkflowFields(get: Get<'workflow' | 'app'>, set: Set<'workflow' | 'app'>): FilterField[] {
   const workflows = useRead('listWorkflows', {}, { staleMs: 30_000 }).data ?? []
   return [
@@ -40,7 +40,7 @@ interface WindowOfPage {
   isRequired?: boolean
 }
 
-/** The window of a page: its beginning, which makes it last until now, and behind it the time range, which sets both. */
+/** Returns the window of a page: its beginning, which makes it last until now, followed by the time range, which sets both. */
 export function windowFields(
   { since, until, isRequired = false }: WindowOfPage,
   set: Set<'since' | 'until'>,
@@ -64,7 +64,7 @@ export function windowFields(
   ]
 }
 
-/** The filters of these parameters that hold, each with the way to drop it. */
+/** Returns the active filters among these parameters, each with a way to drop it. */
 export function activeFilters<Name extends string>(
   names: readonly Name[],
   get: Get<Name>,

@@ -1,4 +1,4 @@
-// The commands that make a first runner and a first run: those of the project that `npm create perdure` makes.
+// The commands for a first runner and a first run: those of the project that `npm create perdure` creates.
 
 import { FIRST_EVENT } from '@perdure/protocol/first-run'
 import { ENGINE_URL } from '../../router/base.ts'
@@ -6,7 +6,9 @@ import { Link } from '../../router/router.tsx'
 import { useSession } from '../../session/session.ts'
 import { Snippet } from './empty.tsx'
 
-/** A project of a workflow and its runner, started against this engine, and the event that starts the workflow. */
+/**
+ * The commands for a project with a workflow and its runner, started against this engine, and the event that starts the workflow.
+ */
 export function FirstRun() {
   return (
     <>
@@ -17,7 +19,7 @@ export function FirstRun() {
   )
 }
 
-/** The project and its runner alone. */
+/** Only the project and its runner. */
 export function FirstRunner() {
   return (
     <>
@@ -27,7 +29,7 @@ export function FirstRunner() {
   )
 }
 
-/** The event alone. */
+/** Only the event. */
 export function FirstEvent() {
   return (
     <>
@@ -48,7 +50,7 @@ function eventCommand(isOpen: boolean): string {
 
 const useIsOpen = () => useSession().whoami?.open === true
 
-/** On an engine with keys: where the commands find one. */
+/** On an engine with keys: says where the commands find one. */
 function KeyNote({ kinds }: { kinds: readonly string[] }) {
   if (useIsOpen()) return null
   return (

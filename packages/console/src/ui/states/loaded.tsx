@@ -23,14 +23,14 @@ const ROW_PX = 32
 
 export interface LoadedProps<Data> {
   query: ReadState<Data>
-  /** Rows to hold free while the first answer is on its way. */
+  /** Number of rows to reserve space for until the first answer arrives. */
   rows?: number
   children: (data: Data) => ReactNode
 }
 
 /**
- * Shows the data of a read, or why there is none. Data that could not be renewed stays, dimmed. While no engine answers, one line above
- * all pages says so.
+ * Shows the data of a read, or why there is none. Data that could not be renewed stays, dimmed. If no engine answers, one line
+ * above all pages says so.
  */
 export function Loaded<Data>({ query, rows = WAITING_ROWS, children }: LoadedProps<Data>) {
   const { data, error } = query
@@ -47,7 +47,7 @@ export function Loaded<Data>({ query, rows = WAITING_ROWS, children }: LoadedPro
   )
 }
 
-/** Rows of the final height, after a moment in which nothing is shown. */
+/** Rows of the final height, shown after a moment without content. */
 export function Waiting({ rows = WAITING_ROWS }: { rows?: number }) {
   const [isLate, setLate] = useState(false)
   useEffect(() => {
@@ -68,7 +68,7 @@ export interface ErrorBannerProps {
   onRetry?: () => void
 }
 
-/** Names what failed: message, code, request id, the call as a command, and a way to try again. */
+/** Describes the failure: message, code, request id, the call as a command, and a button to try again. */
 export function ErrorBanner({ error, isRetrying = false, onRetry }: ErrorBannerProps) {
   const { code, requestId } = error instanceof ApiError ? error : { code: 'unreachable', requestId: undefined }
   const id = requestId === undefined ? '' : ` · ${requestId}`
@@ -93,7 +93,7 @@ export function ErrorBanner({ error, isRetrying = false, onRetry }: ErrorBannerP
 
 const titled = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** The kind of key that a page needs. */
+/** Shows which kind of key a page needs. */
 export function Forbidden({ error }: { error: ApiError }) {
   const needs = (error.details as { needs?: string[] } | undefined)?.needs
   const isLocked = !canWrite(useSession())

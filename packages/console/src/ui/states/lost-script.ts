@@ -1,4 +1,4 @@
-// Scripts that are loaded when they are needed and did not come: the engine cannot be reached, or it was replaced by one with another
+// Scripts that are loaded on demand and did not arrive: the engine cannot be reached, or it was replaced by one with another
 // build of the console, whose files have other names.
 
 const lost = new WeakSet<object>()
@@ -8,5 +8,5 @@ addEventListener('vite:preloadError', event => {
   if (payload instanceof Error) lost.add(payload)
 })
 
-/** Whether this is the error of a script that did not come. */
+/** Whether this is the error of a script that did not arrive. */
 export const isLostScript = (error: Error): boolean => lost.has(error)

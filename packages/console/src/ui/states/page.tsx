@@ -1,5 +1,5 @@
-// The head of a page: its title in the window and in the one `h1`, which has the focus after a change of the route, and its
-// panels, each with an error boundary of its own.
+// The head of a page: its title in the window and in the only `h1`, which gets the focus after a change of the route, and its
+// panels, each with its own error boundary.
 
 import { Component, type ReactNode, useEffect, useRef } from 'react'
 import { useKeys } from '../../keys/keys.ts'
@@ -13,22 +13,22 @@ import { isLostScript } from './lost-script.ts'
 import styles from './states.module.css'
 
 const TITLE_MAX = 80
-/** The parameters of lists that choose rows, in the order in which the title names them. */
+/** The parameters that choose the rows of lists, in the order of the title. */
 const FILTERS =
   'status state kind type waiting action q workflow name key error attribute source actor parent run target endpoint app'
 
 export interface PageProps {
   /** The heading. */
   title: string
-  /** The window's title when it is not the heading with the filters of the list: "failed · process-order". */
+  /** The window's title if it is not the heading with the filters of the list: "failed · process-order". */
   windowTitle?: string
-  /** Replaces the text of the heading, which still names the page. */
+  /** Replaces the visible text of the heading. The heading still names the page. */
   heading?: ReactNode
   actions?: ReactNode
   children: ReactNode
 }
 
-/** The filters of the list that the URL names. The page of a record has those of the list that it was opened from. */
+/** Returns the list filters in the URL. The page of a record has the filters of the list that it was opened from. */
 function filtersOf(match: Match): string[] {
   if (match.kind !== 'page' || Object.keys(match.params).length > 0) return []
   return FILTERS.split(' ').flatMap(name => match.query.get(name) || [])
@@ -43,7 +43,7 @@ export function Page({ title, windowTitle, heading = title, actions, children }:
   }, [shown])
   useEffect(() => {
     const { cause } = currentLocation()
-    // A page that replaces another one took the focus with it.
+    // A page that replaces another one removed the element with the focus.
     const isLost = cause === 'replace' && document.activeElement === document.body
     if (cause === 'push' || isLost) ref.current?.focus({ preventScroll: true })
   }, [])
@@ -68,7 +68,7 @@ export interface PanelProps {
   children: ReactNode
 }
 
-/** A part of a page that fails alone. */
+/** A part of a page with its own error handling. */
 export function Panel({ title, actions, isFlush = false, children }: PanelProps) {
   return (
     <section className={styles.panel} aria-label={title}>
@@ -89,11 +89,11 @@ interface BoundaryProps {
   children: ReactNode
   /** Closes the notice. Without it, the notice stays. */
   onClose?: () => void
-  /** Nothing else of the page is on the screen, so the page is loaded anew as soon as an engine that was away answers. */
+  /** Nothing else of the page is on the screen, so the page is reloaded as soon as an absent engine answers again. */
   isWholePage?: boolean
 }
 
-/** Shows the error of a part that failed to render, and lets the rest of the page live. */
+/** Shows the error of a part that failed to render, and keeps the rest of the page working. */
 export class Boundary extends Component<BoundaryProps, { error: Error | undefined }> {
   override state = { error: undefined as Error | undefined }
 
@@ -124,7 +124,7 @@ function Failed({ error, onClose, isWholePage, onRetry }: FailedProps) {
       <p>
         <strong>This part of the page failed.</strong> {isLost ? lostText(isAway, isWholePage) : error.message}
       </p>
-      {/* Browsers keep the failure of a script, so only a new load of the page helps. */}
+      {/* Browsers remember the failure of a script, so only reloading the page helps. */}
       {!isAway && (
         <Button onClick={isLost ? () => location.reload() : onRetry}>{isLost ? 'Reload' : 'Try again'}</Button>
       )}
@@ -138,7 +138,7 @@ function lostText(isAway: boolean, isWholePage = false): string {
   return `The engine is not responding.${isWholePage ? ' The page loads as soon as it does.' : ''}`
 }
 
-/** Whether a script is lost because no engine answers. A load of the page would end in an error of the browser then. */
+/** Whether a script is missing because no engine answers. Reloading the page would then show an error of the browser. */
 function useIsAway(isLost: boolean, isWholePage = false): boolean {
   const { status } = useSession()
   const isAway = isLost && status === 'unreachable'

@@ -2,7 +2,7 @@
 
 import { type Item, itemsOf, usePages } from '../../data/queries.ts'
 
-/** The actor is unknown where the engine is open. */
+/** The actor is unknown if the engine is open. */
 export interface Pause {
   at: string
   actor: string | undefined
@@ -10,14 +10,14 @@ export interface Pause {
 
 type Entry = Item<'listControlActions'>
 
-/** Entries of a run that are read: the newest. */
+/** Number of entries of a run that are read, the newest. */
 const ENTRIES = 20
-/** The engine writes a pause and its entry at once, with two readings of its clock. */
+/** The engine writes a pause and its entry together, but reads its clock twice. */
 const APART_MS_MAX = 2000
 
 const pauseOf = (entry: Entry | undefined): Pause | undefined => entry && { at: entry.createdAt, actor: entry.actor }
 
-/** The last pause of a paused run. Undefined where a bulk job may have paused it later: its entry does not name the runs. */
+/** Returns the last pause of a paused run. Undefined if a bulk job may have paused it later: its entry does not name the runs. */
 export function usePauseOfRun(runId: string, isPaused: boolean): Pause | undefined {
   const options = { keep: false, staleMs: 0 }
   const entries = usePages('listControlActions', { runId, limit: ENTRIES }, { ...options, enabled: isPaused })
@@ -33,7 +33,7 @@ export function usePauseOfRun(runId: string, isPaused: boolean): Pause | undefin
   return pauseOf(pause)
 }
 
-/** The pause of a workflow that is paused since then. */
+/** Returns the pause of a workflow that has been paused since then. */
 export function usePauseOfWorkflow(app: string, workflow: string, pausedAt: string | undefined): Pause | undefined {
   const atMs = Date.parse(pausedAt ?? '')
   const near = (ms: number) => (pausedAt === undefined ? undefined : new Date(atMs + ms).toISOString())
@@ -52,5 +52,5 @@ function isAbout(detail: unknown, { app, workflow }: { app: string; workflow: st
   return named?.app === app && named.workflow === workflow
 }
 
-/** " by ada", or nothing. */
+/** Returns " by ada", or nothing. */
 export const byText = (pause: Pause | undefined): string => (pause?.actor === undefined ? '' : ` by ${pause.actor}`)
