@@ -18,7 +18,7 @@ test('5,000 rows are enriched at the rate that the service allows', async () => 
   expect(await child?.steps()).toHaveLength(BATCH_ROWS + 1)
 })
 
-/** The largest number of times that lie within a window of this length. */
+/** Returns the largest number of times within a window of this length. */
 function mostWithin(windowMs: number, times: readonly number[]): number {
   let first = 0
   let most = 0

@@ -2,7 +2,7 @@ import { type TestEngine, testEngine } from 'perdure/testing'
 import { expect, test } from 'vitest'
 import { importExport, POLLS_PER_RUN } from './importer.ts'
 
-/** Makes the other service answer `pending` so many times, and then the end. Gives the times of its questions. */
+/** Makes the other service answer `pending` this many times, and then the end. Returns the times of the requests. */
 function answerAfter(pending: number, end: 'ready' | 'broken', engine: TestEngine): Date[] {
   const asked: Date[] = []
   engine.mock('poll', () => ({ state: asked.push(engine.now()) > pending ? end : 'pending' }))

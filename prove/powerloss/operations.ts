@@ -120,7 +120,7 @@ function lastNumber(args: string): number {
   return Number(/(\d+)\)?\s*$/.exec(args)?.[1])
 }
 
-/** Reads from bytes on a socket what they tell others: that an event was accepted, or the results that an invoke carries. */
+/** Reads from bytes on a socket the facts that others learn: that an event was accepted, or the results that an invoke carries. */
 function sent(text: string): Operation[] {
   const body = text.slice(text.indexOf('\r\n\r\n') + 4)
   if (text.startsWith('HTTP/1.1 202 ')) {

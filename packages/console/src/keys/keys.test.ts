@@ -10,7 +10,7 @@ test.each([
   [' ', none, 'Space'],
   ['K', { ...none, ctrlKey: true }, 'mod+k'],
   ['n', { ...none, altKey: true }, 'alt+n'],
-  // Keyboards of many countries write brackets with Option.
+  // On the keyboards of many countries, brackets need Option.
   ['[', { ...none, altKey: true }, '['],
   ['}', { ...none, altKey: true }, '}'],
 ])('%s with %o is %s', (key, modifiers, text) => {

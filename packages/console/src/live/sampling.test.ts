@@ -9,7 +9,7 @@ test('two slow flushes in a row begin it, one alone does not', () => {
   for (const [i, flush] of [slow, quick, slow, quick].entries()) sampling.noteFlush({ ...flush, now: i })
   expect(sampling.isOn(4)).toBe(false)
   sampling.noteFlush({ ...slow, now: 4 })
-  // A quick flush of another topic in between says nothing about this one.
+  // A quick flush of another topic in between does not affect this one.
   sampling.noteFlush({ ...quick, topic: 'events', now: 4 })
   sampling.noteFlush({ ...slow, now: 5 })
   expect(sampling.isOn(6)).toBe(true)

@@ -1,4 +1,4 @@
-// Whatever a component writes, a hidden character does not reach the page.
+// No component can bring a hidden character onto the page.
 
 import { expect, it } from 'vitest'
 import { Fragment, jsx, jsxs } from './jsx-runtime.ts'

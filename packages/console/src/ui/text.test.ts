@@ -1,4 +1,4 @@
-// Texts of data made visible, durations and times in words, and comparisons of texts.
+// Hidden characters made visible, durations and times as text, and comparisons of texts.
 
 import { describe, expect, it, vi } from 'vitest'
 import { changedStretches, diffLines } from './diff/diff-lines.ts'

@@ -1,4 +1,4 @@
-// The marks of passes: every pass is in one, and there are no more than the track has room for.
+// The marks of passes: every pass is in one mark, and there are no more marks than fit on the track.
 
 import { expect, test } from 'vitest'
 import { plainAxis } from './idle.ts'

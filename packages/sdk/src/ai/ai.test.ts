@@ -107,7 +107,7 @@ describe('the transport', () => {
   /** Messages of a step, from number `n` on. */
   const messages = (n: number, step: string, attempt: number, chunks: UIMessageChunk[]) =>
     chunks.map((chunk, i) => ({ n: n + i, chunk, ...(i === 0 && { step, attempt }) }))
-  /** A connection that gives these messages and ends. */
+  /** A connection that sends these messages and ends. */
   const page = (messages: object[], control: object = {}) => ({
     status: 200,
     body: `event: data\ndata: ${JSON.stringify(messages)}\n\nevent: control\ndata: ${JSON.stringify(control)}\n\n`,

@@ -11,7 +11,7 @@ import type { WorkflowArgs } from '../workflow/workflow.ts'
 import { currentRun } from './current-run.ts'
 import { log, logOutsideTo } from './log.ts'
 
-/** A helper of a library: it knows nothing of the run. */
+/** A function of a library that knows nothing about the run. */
 const where = () => currentRun()?.ctx.runId
 
 const runOf = (handler: (args: WorkflowArgs) => unknown, runId = 'run_1') =>

@@ -1,4 +1,4 @@
-// A runner in a process of its own, whose event loop is blocked for a second.
+// A runner in a separate process whose event loop is blocked for a second.
 
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

@@ -228,7 +228,7 @@ export class Link implements Outlet {
     socket.send(frameText('runner.register', id, { ...this.#options.settings.registration, ...terms }))
   }
 
-  /** Tells the engine to send no further invokes, while a pass is in flight. */
+  /** Asks the engine to send no further invokes, while a pass is in flight. */
   #announceEnd(): void {
     const isIdle = this.#options.passes.underWay(this).length === 0
     if (!this.#socket || isIdle) return

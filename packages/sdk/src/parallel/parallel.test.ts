@@ -1,4 +1,4 @@
-// Steps that run together: `step.map`, `step.race`, and branches that go on while another callback runs. That replay is exact is
+// Steps that run together: `step.map`, `step.race`, and branches that continue while another callback runs. Exact replay is
 // the subject of replay/exactness/exactness.test.ts.
 
 import { describe, expect, expectTypeOf, test } from 'vitest'
@@ -256,7 +256,7 @@ test('with checkpoints a branch goes on beside a long callback, without them it 
           await step.run('short', () => 1)
           await step.run('next', () => next.resolve())
         }
-        // With checkpoints it ends only once the other branch has gone on.
+        // With checkpoints it ends only after the other branch has continued.
         const long = step.run('long', () => (checkpoints ? next.promise : undefined))
         await Promise.all([long, short()])
         return 'done'

@@ -1,4 +1,4 @@
-// Rejections that nothing awaits, in a process of their own: the test runner listens to those of this one.
+// Rejections that nothing awaits, in a separate process: the test runner handles the rejections of this one.
 
 import { spawnSync } from 'node:child_process'
 import { expect, test } from 'vitest'

@@ -6,7 +6,7 @@ import type { Workflow } from '../workflow/workflow.ts'
 
 let nowMs = 0
 
-/** The modules of a test keep the time of its clock: they are its own, and no other file of tests gets them. */
+/** Each test gets its own modules, because they keep the time of its clock. No other test file gets them. */
 beforeEach(() => {
   vi.resetModules()
   vi.spyOn(performance, 'now').mockImplementation(() => nowMs)

@@ -1,4 +1,4 @@
-// The loggers that `log` takes: `console`, those of pino and winston, and a function (docs/serving.md#logs-of-the-runner).
+// The loggers that `log` takes: `console`, pino's and winston's loggers, and a function (docs/serving.md#logs-of-the-runner).
 
 import { Writable } from 'node:stream'
 import { pino } from 'pino'

@@ -96,19 +96,19 @@ export interface Handler {
   /** One-way fingerprints of the signing keys, in their order. */
   readonly keyFingerprints: readonly string[]
   /**
-   * Tells the handler that the engine reaches the runner at `url`, as {@link startRegistration} reports. Throws a ConfigError if
+   * Notes that the engine reaches the runner at `url`, as {@link startRegistration} reports. Throws a ConfigError if
    * the URL is not on this machine, there is no signing key, and this is not allowed (`allowUnsigned`).
    */
   servedAt(url: string, runnerId?: string): void
   /**
-   * Tells the handler that the engine has acknowledged a registration of the runner, as {@link startRegistration} reports.
+   * Notes that the engine has acknowledged a registration of the runner, as {@link startRegistration} reports.
    * `reportsTo`: the engine, if passes may report their steps to it.
    */
   acknowledged(reply: RegisterReply, reportsTo?: ReportsTo): void
-  /** Tells the handler that the runner's server listens on this host name or address. Throws like `servedAt`. */
+  /** Notes that the runner's server listens on this host name or address. Throws like `servedAt`. */
   listensOn(host: string): void
   /**
-   * Tells the handler that the runner is about to close: passes now end with their next durable step, and another runner
+   * Notes that the runner is about to close: passes now end with their next durable step, and another runner
    * continues.
    */
   leaves(): void

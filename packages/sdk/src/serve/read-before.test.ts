@@ -1,5 +1,5 @@
 // A body that code of the user has read before the handler of the SDK. Where the framework keeps the bytes, they are used;
-// elsewhere the answer is a 500 that says so, never a 4xx, which would end the run for good.
+// elsewhere the answer is a 500 with this reason, never a 4xx, which would end the run for good.
 
 import { node as elysiaOnNode } from '@elysiajs/node'
 import { createAdaptorServer as newest } from '@hono/node-server'

@@ -57,7 +57,7 @@ function open(outlet: StreamOutlet | null = new HeldEngine()) {
   return { streams, out: streams.of('answer'), aborting, events, engine: outlet as HeldEngine }
 }
 
-/** How a promise has settled by now. */
+/** Returns how a promise has settled so far. */
 async function stateOf(promise: Promise<unknown>): Promise<unknown> {
   let state: unknown = 'open'
   promise.then(
@@ -123,7 +123,7 @@ describe('chunks', () => {
     const error = await stateOf(out.write(chunk))
     expect(error).toBeInstanceOf(NonRetriableError)
     expect((error as Error).message).toContain(message)
-    // The stream goes on.
+    // The stream continues.
     await out.write('a')
     await vi.advanceTimersByTimeAsync(5)
     expect(engine.chunks).toEqual([['a']])

@@ -1,11 +1,11 @@
-// Handlers that await something that is no step while a step is open, in the testing kit (docs/steps.md#io-between-steps).
+// Handlers that await something outside of steps while a step is open, in the testing kit (docs/steps.md#io-between-steps).
 
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { createWorkflow } from '../index.ts'
 import { open } from './open.testkit.ts'
 
-/** Goes on while the kit keeps the pass open, and after that. */
+/** Continues while the kit keeps the pass open, and after that. */
 const IO = {
   async quick() {
     for (let i = 0; i < 4; i++) await nextTurn()

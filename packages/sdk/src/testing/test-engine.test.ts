@@ -171,7 +171,7 @@ describe('the end of a test', () => {
   })
 
   describe('comes automatically with `await using`', () => {
-    /** The next unhandled rejection, of which the test runner does not hear. */
+    /** Returns the next unhandled rejection, which the test runner does not see. */
     function nextUnhandled(): Promise<unknown> {
       const listeners = process.listeners('unhandledRejection')
       process.removeAllListeners('unhandledRejection')

@@ -26,7 +26,7 @@ export interface StartOptions {
   event?: string
   /** Starts the run directly, with this key: only one live run of the workflow can have the key. */
   key?: string
-  /** What happens if a run with the `key` is live. Default: `use`. */
+  /** How to start while a run with the `key` is live. Default: `use`. */
   ifRunning?: IfRunning
 }
 

@@ -75,7 +75,7 @@ interface Definition<Input> {
    */
   handlerRetries?: number
   /**
-   * What happens to a run when a step has used all its attempts, or a pass has used all its tries. `pause`: the run waits, with
+   * The outcome of a run when a step has used all its attempts, or a pass has used all its tries. `pause`: the run waits, with
    * its children and its parent, until somebody resumes it; this gives it new attempts and tries. Default: it fails.
    */
   whenExhausted?: 'fail' | 'pause'

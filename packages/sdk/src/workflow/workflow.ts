@@ -227,7 +227,7 @@ export interface StartRunOptions {
   app?: string
   /** A workflow has at most one live run with a key. The key is free again after the run ends of its run. */
   key?: string
-  /** What happens if a run with the `key` is live. Default: `use`. */
+  /** How to start while a run with the `key` is live. Default: `use`. */
   ifRunning?: IfRunning
   /** The run goes to a runner after this time. */
   delay?: Duration

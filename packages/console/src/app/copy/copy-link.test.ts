@@ -23,7 +23,7 @@ test.each(['', '?since=2026-01-01T00:00:00.000Z', '?since=soon'])('%s has no rel
 test.each([
   ['/runs?since=24h', '/runs?since=2026-04-30T12:00:00.000Z&until=2026-05-01T12:00:00.000Z'],
   ['/?since=7d', '/?since=2026-04-24T12:00:00.000Z&until=2026-05-01T12:00:00.000Z'],
-  // The window of a page that the URL does not name.
+  // The default window of a page.
   ['/', '/?since=2026-04-30T12:00:00.000Z&until=2026-05-01T12:00:00.000Z'],
   ['/workflows', '/workflows?since=2026-04-30T12:00:00.000Z&until=2026-05-01T12:00:00.000Z'],
   ['/workflows/shop/order', '/workflows/shop/order?since=2026-04-30T12:00:00.000Z&until=2026-05-01T12:00:00.000Z'],

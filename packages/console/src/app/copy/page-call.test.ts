@@ -49,7 +49,7 @@ test('the page of a draft has no read: a command for it would send an event', ()
   expect(read('/events/send', 'name=order.placed&like=evt_1')).toBeUndefined()
 })
 
-// No filter of a list is lost in silence, whatever route and parameter are added.
+// No filter of a list is silently lost, no matter which route or parameter is added.
 test.each(Object.keys(ROUTES) as RouteName[])('%s: a filter is in the read, or named', name => {
   for (const key of PARAMETERS[name]) {
     const found = read(ROUTES[name].path.replaceAll(/[{}]/g, ''), `${key}=x1x`)

@@ -20,7 +20,7 @@ test('texts of times are in the zone that is chosen, and are read in it', () => 
   expect(textIn(at)).toBe('2026-01-31 18:00:01.250')
   expect(momentIn('2026-01-31T18:00:01.250')).toBe(at)
   expect(momentIn('2026-01-31')).toBe(Date.parse('2026-01-31T00:00:00Z'))
-  // A text with a zone of its own keeps it.
+  // A text with a zone keeps its zone.
   expect(momentIn('2026-02-01T03:00:01.250+09:00')).toBe(at)
   expect([momentIn('soon'), textIn(Number.NaN)]).toEqual([Number.NaN, 'no time'])
 })
@@ -34,6 +34,6 @@ test('a day begins at midnight in the zone, on the day after a clock changed too
   expect((startOf('today', noon) as number) - (startOf('yesterday', noon) as number)).toBe(23 * HOUR_MS)
   toggleZone()
   expect(sinceParam('yesterday', noon)).toBe('2026-03-29T00:00:00.000Z')
-  // In Berlin it is the next day already.
+  // In Berlin it is already the next day.
   expect(sinceParam('today', Date.parse('2026-03-29T22:30:00Z'))).toBe('2026-03-29T00:00:00.000Z')
 })

@@ -1,4 +1,4 @@
-// A bundle that a worker has read is the same in the page, to the last digit.
+// A bundle that a worker has read arrives unchanged in the page, to the last digit.
 
 import { expect, it } from 'vitest'
 import { sourceOf } from '../../data/json/parse.ts'

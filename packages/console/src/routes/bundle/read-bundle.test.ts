@@ -1,4 +1,4 @@
-// A bundle is shown only when it has the form of one; parts of it that do not are left out.
+// A bundle is shown only if it has the form of a bundle; parts with another form are left out.
 
 import { expect, it } from 'vitest'
 import { readBundle } from './read-bundle.ts'

@@ -1,5 +1,5 @@
-// The engine's sentence on the page of a run: its times are the reader's, the texts of others are isolated, and the one action
-// that would end the wait is named.
+// The engine's sentence on the page of a run: its times are in the reader's zone, texts of others are isolated, and
+// the one action that would end the wait is named.
 
 import type { RunExplanation } from '@perdure/protocol'
 import { expect, it, test } from 'vitest'

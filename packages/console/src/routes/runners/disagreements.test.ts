@@ -1,4 +1,4 @@
-// Live runners of one app that have different definitions of a workflow are found; others are not.
+// Finds live runners of one app that have different definitions of a workflow, and no others.
 
 import { expect, it } from 'vitest'
 import { disagreements } from './disagreements.ts'

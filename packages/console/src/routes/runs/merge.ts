@@ -49,7 +49,7 @@ function withFrame(run: Run, frame: LiveFrame, { isSampled }: MergeOptions): Run
     status,
     ...(startedAt === undefined ? {} : { startedAt }),
     ...(typeof frame.attempt === 'number' ? { attempt: frame.attempt } : {}),
-    // The frame does not tell what the run waits for: keep it for the same status, drop it for another.
+    // The frame does not say what the run waits for: keep it for the same status, drop it for another.
     ...(status === run.status && waitingFor ? { waitingFor } : {}),
     ...(isEnd ? {} : { currentStepName: (frame.currentStepName as string | undefined) ?? currentStepName ?? '' }),
     ...(isEnd && startedAt !== undefined ? { finishedAt: at, durationMs: durationOf(frame, startedAt) } : {}),
@@ -84,7 +84,7 @@ export interface FrameFilters {
   until?: string | Date | undefined
 }
 
-/** Filters of a list for which a frame does not tell whether its run matches. */
+/** Filters of a list for which a frame does not show whether its run matches. */
 const NOT_IN_FRAMES = [
   'q',
   'runType',
@@ -98,7 +98,7 @@ const NOT_IN_FRAMES = [
   'attribute',
 ] as const
 
-/** Whether a frame cannot tell that its run belongs to the list: only a read can. */
+/** Whether a frame cannot show that its run belongs to the list: only a read can. */
 export function needsRead(filters: FrameFilters & { [Name in (typeof NOT_IN_FRAMES)[number]]?: unknown }): boolean {
   // A run that was created in time may reach the status later.
   const mayComeLate = filters.until !== undefined && filters.status !== undefined

@@ -18,7 +18,7 @@ test.each([
   // The last span of an hour or a day would be shorter.
   ['*/45 * * * *', undefined],
   ['15 */5 * * *', undefined],
-  // No sentence is better than a wrong one.
+  // Better no sentence than a wrong one.
   ['0 9 1 * 1', undefined],
   ['0 9 * 2 *', undefined],
   ['0 9-17 * * *', undefined],

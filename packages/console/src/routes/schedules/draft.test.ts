@@ -1,4 +1,4 @@
-// The draft of a schedule: a call that leaves it as it is, and one that asks when it would fire.
+// The draft of a schedule: a call that leaves it unchanged, and one that computes when it would fire.
 
 import type { ScheduleEntry } from '@perdure/protocol'
 import { afterEach, expect, test, vi } from 'vitest'

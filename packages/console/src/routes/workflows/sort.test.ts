@@ -18,7 +18,7 @@ test('rows are in the order of the column, those without a value last in both di
   expect(names('success')).toEqual(['b', 'a', 'c'])
   expect(names('name')).toEqual(['a', 'b', 'c'])
   expect(names('name', 'desc')).toEqual(['c', 'b', 'a'])
-  // An order that there is not leaves the list as it was.
+  // An unknown order leaves the list unchanged.
   expect([names('toString'), names('trend')]).toEqual([
     ['b', 'a', 'c'],
     ['b', 'a', 'c'],

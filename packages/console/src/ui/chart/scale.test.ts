@@ -37,7 +37,7 @@ test('labels of times are at most six, at round times, with the date at midnight
   expect(texts(spans('2026-11-29T08:00:00Z', 12, HOUR_MS / 12))).toEqual(['0 Nov 29', '3 08:15', '6 08:30', '9 08:45'])
   expect(texts(spans('2026-11-01T00:00:00Z', 30, 24 * HOUR_MS)).length).toBeLessThanOrEqual(6)
   expect(texts(spans('2026-11-01T00:00:00Z', 30, 24 * HOUR_MS))[0]).toMatch(/^\d+ Nov \d+$/)
-  // In a zone of half hours no span begins at a round time.
+  // In a zone with a half-hour offset no span begins at a round time.
   expect(texts(spans('2026-11-29T08:30:00Z', 24, HOUR_MS))[0]).toBe('4 12:30')
   for (const days of [1, 9, 100, 748])
     expect(texts(spans('2025-01-01T00:00:00Z', days, 24 * HOUR_MS)).length).toBeLessThan(8)

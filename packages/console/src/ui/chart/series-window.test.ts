@@ -13,7 +13,7 @@ test.each([
   [days(7), undefined, '1h'],
   [days(8.01), undefined, '1h'],
   [days(30), undefined, '1d'],
-  // Windows that were pinned long ago: of the same length, but five minutes are kept for 8 days, and hours for 400.
+  // Windows that were pinned long ago have the same length, but five minutes are kept for 8 days, and hours for 400.
   [days(5), days(4.95), '5m'],
   [days(30), days(23), '1h'],
   [days(30), days(29.95), '1h'],

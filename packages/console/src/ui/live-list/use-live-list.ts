@@ -21,7 +21,7 @@ import { type Batch, useTopic } from '../../live/use-live.ts'
 import { keepKnown, newestAt, type Pages, replaceRows } from './pages.ts'
 
 const REFETCH_MS_MIN = 2000
-/** Delay from a frame that does not tell its effect on the list to the read that does. */
+/** Delay from a frame that does not show its effect on the list to the read that does. */
 const UNSURE_MS = 10_000
 /** Number of animation frames to wait before the list is read again. */
 const FRAMES = 3
@@ -46,7 +46,7 @@ export interface LiveRules<Id extends PagesId> {
 export interface Merged<Row> {
   pages: Pages<Row>
   added: readonly string[]
-  /** Rows may have been added or changed in ways that frames do not tell: the list is read again some seconds later. */
+  /** Rows may have been added or changed in ways that frames do not show: the list is read again some seconds later. */
   isOld?: boolean
 }
 
@@ -81,7 +81,7 @@ export function useLiveList<Id extends PagesId>(
     },
     [rules, key, news],
   )
-  /** The list for which a frame did not tell its effect. */
+  /** The list for which a frame did not show its effect. */
   const [unsure, setUnsure] = useState<string>()
   const mayMove = useCallback(() => !frozen.current && isAtTop(), [])
   const readAgain = useCallback(() => void refresh(() => true).catch(() => {}), [refresh])

@@ -4,7 +4,7 @@ import { POLITE_GAP_MS, PoliteTurns } from './polite-turns.ts'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-/** Turns, with what was spoken and when. */
+/** Turns, with the spoken messages and their times. */
 function opened() {
   const from = performance.now()
   const spoken: [string, number][] = []

@@ -1,4 +1,4 @@
-// Results that the handler gets before they are stored come in the order in which every later pass gets them.
+// Results that the handler gets before they are stored arrive in the same order as in every later pass.
 
 import { END_WITH_STEPS_FEATURE } from '@perdure/protocol'
 import { expect, test } from 'vitest'

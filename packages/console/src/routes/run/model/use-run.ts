@@ -64,7 +64,7 @@ export function useRun(id: string) {
 }
 
 /**
- * Whether other runs decide how this one continues: none of its own frames tells that its place in a queue or its child changed.
+ * Whether other runs decide how this one continues: none of its own frames shows that its place in a queue or its child changed.
  */
 function waitsForOthers(status: string, why: RunExplanation | undefined): boolean {
   return status === 'queued' || (status === 'waiting' && why?.waitingFor?.kind === 'child')

@@ -1,4 +1,4 @@
-// The places of cards that have heights of their own.
+// The places of cards that each have a different height.
 
 import { expect, test } from 'vitest'
 import { CardHeights } from './card-heights.ts'
