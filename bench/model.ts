@@ -60,7 +60,7 @@ interface Queue {
 /** Threads that share cores: each has a queue of work, and if more are busy than there are cores, all are slower. */
 class Machine {
   now = 0
-  /** Gets each piece of time in which a thread has work, on a core or not. */
+  /** Receives each piece of time in which a thread has work, on a core or not. */
   onBusy: (thread: Thread, us: number) => void = () => {}
   readonly #queues = new Map<Thread, Queue>()
   readonly #timers: { at: number; then(): void }[] = []

@@ -1,6 +1,6 @@
 // The store without an engine: writes the five units of a W1 run, many runs at a time, and prints what they cost.
 //   node --conditions=perdure-source --import tsx bench/store-alone.ts [postgres://...] [--stores 2] [--in-flight 300]
-// Without a URL it uses a SQLite file; on PostgreSQL a schema of its own, and the server must run on this machine.
+// Without a URL it uses a SQLite file; on PostgreSQL its own schema, and the server must run on this machine.
 
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// `npm run example -- checkout-saga`: three orders, of which two must be undone.
+// `npm run example -- checkout-saga`: three orders; two of them must be undone.
 
 import assert from 'node:assert/strict'
 import { runExample, startRun } from '../shared/example.ts'

@@ -29,7 +29,7 @@ export const agent = createWorkflow(
       for (const call of reply.calls) messages.push({ role: 'tool', text: await use(turn, call) })
     }
 
-    /** The result of a tool, or a sentence from which the model can go on. */
+    /** The result of a tool, or a sentence that lets the model continue. */
     async function use(turn: number, { tool, input }: ToolCall): Promise<string> {
       const run = tools[tool]
       if (run === undefined) return `There is no tool ${tool}.`

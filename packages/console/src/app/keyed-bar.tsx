@@ -9,7 +9,7 @@ import { Button } from '../ui/button.tsx'
 import { Menu } from '../ui/overlay/menu.tsx'
 import { shortName } from '../ui/visible-text.ts'
 
-/** The namespaces that this tab is signed in to, and the way to another. */
+/** The namespaces that this tab is signed in to, and a button to open another. */
 export function Namespaces({ current, onOther }: { current: string; onOther(): void }) {
   const navigate = useNavigate()
   const others = signedInNamespaces().filter(name => name !== current)
@@ -29,7 +29,7 @@ export function Namespaces({ current, onOther }: { current: string; onOther(): v
   )
 }
 
-/** How long actions stay unlocked, and the way to lock them. */
+/** How long actions stay unlocked, and a button to lock them. */
 export function Unlocked({ until }: { until: number }) {
   const leftS = Math.max(0, Math.round((until - useNow()) / 1000))
   useEffect(() => {

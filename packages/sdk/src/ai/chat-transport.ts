@@ -173,7 +173,7 @@ class Answer {
     return this.#shown(message.chunk as UIMessageChunk)
   }
 
-  /** Each step of the run is one step of the message, with or without a `start-step` of its own. */
+  /** Each step of the run is one step of the message, with or without its own `start-step`. */
   #shown(chunk: UIMessageChunk): UIMessageChunk[] {
     if (typeof chunk?.type !== 'string' || chunk.type === 'start-step') return []
     if (chunk.type === 'finish') {

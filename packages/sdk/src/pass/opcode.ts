@@ -60,7 +60,7 @@ function isPlainUrl(url: string): boolean {
 interface OpcodeRules {
   /** Whether the opcode carries the result of a finished callback, which would run again if the opcode were lost. */
   hasResult: boolean
-  /** Whether the engine settles the step as soon as it is reported, so that the handler can go on after a checkpoint. */
+  /** Whether the engine settles the step as soon as it is reported, so that the handler can continue after a checkpoint. */
   isUrgent: boolean
   /** Whether a step that nobody awaited is still reported after the handler returned. After a throw, only results are. */
   outlivesReturn: boolean

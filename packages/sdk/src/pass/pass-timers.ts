@@ -24,7 +24,7 @@ export class PassTimers {
   #since = performance.now()
   #deadline: ReturnType<typeof setTimeout> | undefined
 
-  /** `onTimeout`: the pass has not answered within so many milliseconds. */
+  /** `onTimeout`: the pass has not answered within this many milliseconds. */
   constructor({ timeoutMs, running }: TimersOptions, discoveries: Discoveries, onTimeout: (ms: number) => void) {
     this.#timeoutMs = timeoutMs
     this.#reporter = running

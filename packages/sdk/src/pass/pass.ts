@@ -371,7 +371,7 @@ export class Pass {
   /**
    * Gives the branches that the handler did not await the results that are there, and a turn of the event loop: steps that they call
    * are lost. A branch that began before the last result that the handler got may be the loser of a race, which gets no further.
-   * Returns false when that has been done, or there are no such branches.
+   * Returns false if that has been done, or if there are no such branches.
    */
   #followBranches(): boolean {
     if (this.#branches !== 'behind') return this.#branches === 'following'

@@ -129,7 +129,7 @@ describe('opcodes', () => {
   })
 
   test('every kind of opcode has a tool', () => {
-    // A test of its own answers an update.
+    // A separate test answers an update.
     const called = [...cases.map(([, , { op }]: [string, unknown, { op?: string }]) => op), 'ReplyToUpdate']
     expect(new Set(called)).toEqual(new Set(OpcodeSchema.anyOf.map(({ properties }) => properties.op.const)))
   })

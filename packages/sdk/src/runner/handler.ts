@@ -48,7 +48,7 @@ export interface HandlerOptions {
    */
   allowUnsigned?: boolean
   /**
-   * Limits that steps of the app share, by name: in any `period`, at most `limit` steps with this name start, across all
+   * Limits that steps of the app share, by name: in any `period`, at most `limit` of the steps that name it start, across all
    * workflows, engines and runners of the app. A step names its limit in its option `limit`.
    */
   limits?: StepLimits

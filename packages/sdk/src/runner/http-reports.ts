@@ -1,4 +1,4 @@
-// Reports steps to the engine over HTTP while a pass goes on (docs/wire-protocol.md#checkpoints-over-http). A handler has one
+// Reports steps to the engine over HTTP while a pass continues (docs/wire-protocol.md#checkpoints-over-http). A handler has one
 // `HttpReports` for all its passes; the registration says where the engine is.
 
 import { setTimeout as delay } from 'node:timers/promises'

@@ -1,4 +1,4 @@
-// Posts to the engine while a pass over HTTP goes on: reports of steps, and chunks of output streams.
+// Posts to the engine while a pass over HTTP continues: reports of steps, and chunks of output streams.
 
 import { callAnyEngine, type EngineList } from '@perdure/protocol'
 

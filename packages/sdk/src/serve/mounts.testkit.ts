@@ -62,7 +62,7 @@ export function mountHono(start: StartHono): Mount {
 }
 
 const require = createRequire(import.meta.url)
-/** It has no types of its own; the part that the tests use is the same in both versions. */
+/** This version has no types; the part that the tests use is the same in both versions. */
 export const express4 = require('express-4') as typeof express
 
 export function mountExpress(create: typeof express): Mount {

@@ -1,4 +1,4 @@
-// Stops the registrations of Next.js apps, which have no shutdown of their own.
+// Stops the registrations of Next.js apps, which have no shutdown themselves.
 
 import type { Registration } from '../runner/registration.ts'
 

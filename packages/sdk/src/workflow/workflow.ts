@@ -233,7 +233,7 @@ export interface StartRunOptions {
   delay?: Duration
   /** The same, as a time: a Date, epoch milliseconds, or an ISO 8601 string. */
   at?: Date | number | string
-  /** Attributes of the run, by which it is found. */
+  /** Attributes of the run, by which lists find it. */
   attributes?: Attributes
 }
 

@@ -43,7 +43,7 @@ export function usePlaces<Row>(table: RefObject<HTMLElement | null>, options: Pl
   return places ?? even
 }
 
-/** The script for cards, once it is there. */
+/** The script for cards, once it is loaded. */
 function useCards(isCards: boolean): Cards | undefined {
   const [cards, setCards] = useState(loaded)
   useEffect(() => {

@@ -113,7 +113,7 @@ export class RandomRun {
     this.#handler = this.#newRunner()
   }
 
-  /** Runs passes until the run ends, or for so many actions. */
+  /** Runs passes until the run ends, or for this many actions. */
   async drive(actionsMax = ACTIONS_MAX): Promise<void> {
     for (let count = 0; count < actionsMax; count++) {
       await turns(this.#pass ? 5 : 0)

@@ -272,7 +272,7 @@ export class Host {
   }
 }
 
-/** URL with which a handler is registered. No server listens there: `InProcessTransport` calls the handler. */
+/** Returns the URL that a handler is registered with. No server listens there: `InProcessTransport` calls the handler. */
 function urlOf({ app }: Handler): string {
   return `http://testing.invalid/${encodeURIComponent(app)}`
 }

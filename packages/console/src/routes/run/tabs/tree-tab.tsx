@@ -76,7 +76,7 @@ function useTree(id: string, eventId: string | undefined) {
   return { query: isOfEvent || !isOther ? ofEvent : ofRun, isOfEvent }
 }
 
-/** A run that is not in the other run's own tree. */
+/** A related run that the tree does not have. */
 function Above({ kind, id }: { kind: string; id: string }) {
   const { data } = useRead('getRun', { id }, { keep: false })
   return (
