@@ -9,5 +9,8 @@ if (part !== given) throw new Error(`PERDURE_TESTS must be gate, rest or night, 
 
 export const isNight = part === 'night'
 
-/** The seed of tests that choose at random: `PERDURE_SEED`, else the same in each run but those of the night. They print it. */
+/**
+ * The seed of tests that choose at random, which they print: `PERDURE_SEED`, or else the same seed in each run except those of
+ * the night.
+ */
 export const SEED = Number(process.env.PERDURE_SEED ?? (isNight ? Date.now() % 1_000_000 : 1))

@@ -1,6 +1,6 @@
-// Checks whether PostgreSQL and Redis answer, on this machine unless `PERDURE_TEST_POSTGRES` and `PERDURE_TEST_REDIS`
-// name others. vitest.config.ts calls it once. A run that must leave nothing out (`npm run test:night`, or one with
-// `CI=true`) ends when a server is missing.
+// Checks whether PostgreSQL and Redis answer, on this machine unless `PERDURE_TEST_POSTGRES` and `PERDURE_TEST_REDIS` name
+// others. vitest.config.ts calls it once. A run that must skip nothing (`npm run test:night`, or one with `CI=true`) fails when
+// a server is missing.
 
 import { connect } from 'node:net'
 import { isNight } from './part.ts'
@@ -13,7 +13,7 @@ const ANSWER_MS_MAX = 2000
 export const isStrict = isNight || process.env.CI === 'true' || process.env.CI === '1'
 
 /**
- * True when both servers answer. Otherwise prints in one line which tests are left out, or throws when none may be.
+ * True when both servers answer. Otherwise prints in one line which tests are skipped, or throws when none may be skipped.
  */
 export async function haveServers(): Promise<boolean> {
   const [postgres, redis] = await Promise.all([answers(POSTGRES_URL, 5432), answers(REDIS_URL, 6379)])

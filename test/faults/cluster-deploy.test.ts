@@ -1,5 +1,5 @@
-// Engines of two versions on one database, and engines that leave. Runs that an engine gives back are taken by the
-// others at once; an engine that leaves without giving back is no worse than a killed one.
+// Engines of two versions on one database, and engines that leave. The other engines take the runs that an engine releases at
+// once; an engine that leaves without releasing its runs is no worse than a killed one.
 
 import { Client } from 'pg'
 import { describe, expect, test } from 'vitest'
@@ -184,7 +184,7 @@ describe('engines that start', () => {
     await expect(openEngine({ storeFile: url })).rejects.toThrow(
       /needs an engine that supports version \d+;.*use a newer engine$/,
     )
-    // A running engine goes on.
+    // A running engine continues.
     await engine.api.succeeded((await engine.api.send({ name })).runId)
   })
 })

@@ -6,8 +6,8 @@ import { expect, test } from 'vitest'
 import { flow, type Invoke, type Reply, RunnerRecord, run, scenario, unique, until, wakesAt } from '../kit/index.ts'
 import { type ClientFrame, ConnectClient } from '../kit/runner/connect-client.ts'
 
-// The clock stands still over a cut: on a busy machine the runner may take longer to dial again than the engine waits for
-// it, and the engine would rightly repeat the invoke.
+// The clock stands still during a cut: on a busy machine the runner may take longer to dial again than the engine waits, and
+// the engine would rightly repeat the invoke.
 const { api, url, clock } = await scenario()
 const STEPS = ['one', 'two', 'three']
 
@@ -104,7 +104,7 @@ function executedAgain(record: RunnerRecord, runId: string): string[] {
     .map(({ name }) => name)
 }
 
-/** The run once it has ended. Jumps over its waits for another try: the cut took an invoke, or came before one. */
+/** The run once it has ended. Jumps over its waits for another try, because the cut took an invoke, or came before one. */
 function ended(runId: string, runner: CutRunner): Promise<Run> {
   return until(async () => {
     const run = await api.run(runId)

@@ -13,7 +13,7 @@ import { Availability } from './kill/availability.ts'
 /** Every kill meets POSTs in flight, so few find much. */
 const KILLS = Number(process.env.PERDURE_KILLS ?? (isNight ? 25 : 6))
 const EVENTS_A_ROUND = 4
-/** Each endpoint has a queue of its own, so that several POSTs are in flight at once. */
+/** Each endpoint has its own queue, so that several POSTs are in flight at once. */
 const ENDPOINTS = 4
 /** A delivery arrives at its third POST. */
 const FAILURES = 2

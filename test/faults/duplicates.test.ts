@@ -156,7 +156,7 @@ describe('a pass whose lease was taken over', () => {
       (await successor.api.get(`/runs/${runId}/steps`)).text,
     ]
     late.open()
-    // The first engine goes on with other work, so its late commit has been decided by then.
+    // The first engine continues with other work, so its late commit has been decided by then.
     const other = await former.api.send({ name: unique('other') })
     expect(other.eventId).toBeDefined()
     await former.stop()
@@ -220,7 +220,7 @@ describe('a pass whose lease was taken over', () => {
     clock.jump(15_000)
     isStill = false
     thawed.open()
-    // The engine goes on. It would have sent its next pass before it records an event.
+    // The engine continues. It would have sent its next pass before it records an event.
     await former.api.send({ name: unique('other') })
     await former.stop()
     expect(record.passes(runId)).toBe(2)

@@ -86,7 +86,7 @@ async function listenOn(host: string, redirectTo?: string): Promise<Heard> {
   return heard
 }
 
-/** Sends to all the URLs from one run, as custom sends; answers the outcome of each of the run's steps. */
+/** Sends to all the URLs from one run, as custom sends; returns the outcome of each of the run's steps. */
 async function sendTo(engine: OpenEngine, urls: readonly string[]) {
   const [name, app] = [unique('sender'), unique('app')]
   const opcodes = urls.map((webhookUrl, i) => opcode('Webhook', `to ${i}`, { webhookUrl, data: i }))
@@ -126,7 +126,7 @@ test('no spelling of a forbidden address is called', async () => {
   expect(steps).toHaveLength(urls.length)
 
   const deliveries = await attempted(engine.api, app)
-  // A text that is no HTTP URL fails its step instead.
+  // A text that is not an HTTP URL fails its step instead.
   expect(deliveries).toHaveLength(steps.filter(({ status }) => status === 'succeeded').length)
   expect(deliveries.length).toBeGreaterThanOrEqual(hosts.length * sinks.length)
   for (const { id, url } of deliveries) {
@@ -155,7 +155,7 @@ describe('ENGINE_WEBHOOK_ALLOW', () => {
       `http://[::ffff:127.0.0.2]:${allowed.port}/mapped`,
       'http://localhost/name',
     ])
-    // The run may end before its deliveries are dead, so its log says it.
+    // The run may end before its deliveries are dead, so the test reads the run's log.
     const warned = (await engine.api.logs(runId)).map(({ level, scope, message }) => [
       level,
       scope,
@@ -195,7 +195,7 @@ test('a name that changes its address between look-ups does not get through', as
   const sender = new HttpSender({ clock, allowList, lookup: lookup as never })
   const engine = await openEngine({ clock, ports: { sender } })
   for (let i = 0; i < 9; i++) {
-    // Each port is an origin of its own, with a new connection and a new look-up.
+    // Each port is a separate origin, with a new connection and a new look-up.
     const port = i % 3 === 0 ? destination.port : forbidden.port
     const { app } = await sendTo(engine, [`http://rebinding-${i}.example:${port}/`])
     const [delivery] = await attempted(engine.api, app)

@@ -1,5 +1,5 @@
-// The suite `kill` of `npm run prove`: 3 kills in the gate, then more. `PERDURE_KILLS=1000` for the long run, `PERDURE_SEED` for
-// other choices, which are the same in each run except those of `npm run test:night`.
+// The suite `kill` of `npm run prove`: 3 kills in the gate, then more. `PERDURE_KILLS=1000` for the long run, `PERDURE_SEED`
+// for other choices. Without it every run makes the same choices, except `npm run test:night`.
 
 import { expect, test } from 'vitest'
 import { kill, killRepeatedly } from '../../prove/suites/kill.ts'

@@ -1,6 +1,5 @@
-// PostgreSQL connections that end in the middle of something: at the server's own bounds, by an administrator, or in a
-// network that swallows everything. Callers get their answer in time, nothing is lost or done twice, and no lock
-// stays behind.
+// PostgreSQL connections that end in the middle of something: at the server's own bounds, by an administrator, or in a network
+// that drops everything. Callers get their answer in time, nothing is lost or done twice, and no lock stays behind.
 
 import { Client } from 'pg'
 import { describe, expect, test } from 'vitest'

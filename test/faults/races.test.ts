@@ -58,7 +58,7 @@ async function worry(random: Seeded, { runId, go }: { runId: string; go: string 
       if (action === 'cancel' && answer.status === 200) cancelled.add(runId)
     }
   }
-  // In whatever state the run was left, a paused run goes on.
+  // Resumes the run if it was left paused.
   expectPlausible(await api.post(`/runs/${runId}/resume`), 'resume')
 }
 

@@ -53,7 +53,7 @@ describe('a runner restarts', () => {
       await runner.close()
       await runner.listen()
       clock.jump(1000)
-      // Refused or broken, the run goes on by itself.
+      // Whether the connection was refused or broke, the run continues by itself.
       await until(async () => {
         clock.jump(100)
         return (await engine.api.run(runId)).status === 'succeeded'

@@ -57,7 +57,7 @@ const headersOnly: Reply = (_request, response) => {
   response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders()
 }
 
-/** Sends bytes that are no HTTP. */
+/** Sends bytes that are not HTTP. */
 const noHttp: Reply = request => {
   request.socket.end('SSH-2.0-OpenSSH_9.6\r\n')
 }

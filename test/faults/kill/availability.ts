@@ -33,8 +33,8 @@ export interface KillOptions {
 }
 
 /**
- * Starts the engine and kills it at a random moment: mostly after some progress of the load, sometimes
- * while the engine starts.
+ * Starts the engine and kills it at a random moment: usually after some progress of the load, sometimes while the engine
+ * starts.
  */
 export async function killOnce(engine: EngineProcess, options: KillOptions): Promise<void> {
   const { availability, random, progress, progressMax } = options

@@ -1,5 +1,5 @@
-// Kills engines and runners with `kill -9` while runs are undone, and judges by what the runners have written down: a rollback whose result
-// is stored is neither left out nor executed again (docs/steps.md#rollbacks).
+// Kills engines and runners with `kill -9` while runs are undone, and judges by the ledgers of the runners: a rollback whose
+// result is stored is neither left out nor executed again (docs/steps.md#rollbacks).
 
 import type { RunSummary } from '@perdure/protocol'
 import {
@@ -19,7 +19,7 @@ const STEPS = 6
 const RUNNERS = 2
 /** Runs that fail and runs that are cancelled, before each kill. */
 const SAGAS_OF_EACH = 2
-/** Lines of the ledger between the start of the runs and the kill, at most: two for each of their rollbacks, less some. */
+/** Maximum of ledger lines between the start of the runs and the kill: somewhat fewer than two for each of their rollbacks. */
 const LINES_MAX = 2 * SAGAS_OF_EACH * STEPS * 2 - 4
 /** The lease of an engine that was killed runs out first. */
 const ENDS_MS_MAX = 180_000

@@ -1,5 +1,5 @@
-// Compares what client and runner recorded with what the engine reports after the last crash. Answers the differences
-// in words; an empty list is the only good answer.
+// Compares what client and runner recorded with what the engine reports after the last crash. Returns the differences in words;
+// only an empty list is a success.
 
 import type { EventRecord, Run, RunSummary, StepRecord } from '@perdure/protocol'
 import { type Answer, type Api, until } from '../../kit/index.ts'
@@ -178,7 +178,7 @@ function differences(what: string, actual: readonly string[], expected: readonly
     )
 }
 
-/** Reads again what a busy engine refuses with 503 for now. */
+/** Repeats reads that a busy engine refuses with 503. */
 async function patientGet(api: Api, path: string): Promise<Answer> {
   return until(
     async () => {

@@ -62,8 +62,8 @@ type RunnerEntry =
   | { kind: 'executed'; runId: string; stepId: string; name: string; pass: number }
 
 /**
- * The runner's record of a long test. It checks each invoke as it comes, and keeps only the memo seen last for each
- * run. A memo only grows: a settled step that a later pass lacks, or carries with another result, was lost.
+ * The runner's record of a long test. It checks each invoke when it arrives, and keeps only the newest memo of each run. A memo
+ * only grows: a settled step that a later pass lacks, or carries with another result, was lost.
  */
 export class MemoRecord extends RunnerRecord {
   readonly ledger = new Ledger<RunnerEntry>('runner')

@@ -1,13 +1,13 @@
-// Finds the Chromium of this machine. vitest.config.ts calls it once: without one, the project `console` is left out, with one
-// line; a run with `CI=true` ends then.
+// Finds the Chromium of this machine. vitest.config.ts calls this once. Without a Chromium, the project `console` is skipped,
+// with one line; a run with `CI=true` fails.
 
 import { existsSync } from 'node:fs'
 import { isStrict } from '../../servers.ts'
 
-/** Without windows it takes two thirds of the CPU. The other one is the whole browser. */
+/** The first, which has no windows, takes two thirds of the CPU of the whole browser. */
 const PLACES = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium']
 
-/** Where Debian has it; `CHROMIUM` names another. */
+/** The path on Debian; `CHROMIUM` names another. */
 export const CHROMIUM = process.env.CHROMIUM ?? PLACES.find(existsSync) ?? '/usr/bin/chromium'
 
 /** Whether the tests of the console can run. Throws where none may be left out. */

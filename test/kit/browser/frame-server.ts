@@ -1,6 +1,6 @@
-// A server between a browser and an engine that passes everything on and counts it. It answers `GET /stream` itself, with status
-// frames of given runs at a given rate: more than an engine on a busy machine sends; or it leaves the stream to the engine. Used
-// by the tests and the bench of the console.
+// A server between a browser and an engine that passes everything on and counts it. It answers `GET /stream` itself, with
+// status frames of given runs at a given rate, which may be higher than an engine on a busy machine could send. Or it leaves
+// the stream to the engine. Used by the tests and the bench of the console.
 
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -43,7 +43,7 @@ export async function openFrameServer(engineUrl: string, { leavesStream = false 
   }
   const pulse = setInterval(() => {
     const now = performance.now()
-    // A late timer makes up for what it owes.
+    // A late timer sends the frames that are overdue.
     const count = Math.floor(((now - owedFrom) * framesPerS) / 1000)
     if (count === 0) return
     owedFrom = now

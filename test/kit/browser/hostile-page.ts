@@ -15,7 +15,7 @@ export const MEASURE = `{
   }).observe({ type: 'longtask', buffered: true })
 }`
 
-/** Runs in the page: what of the planted texts is more than text. */
+/** Runs in the page: finds planted texts that the page treats as more than text. */
 const FIND = `(() => {
   const hidden = /(?![\\t\\n])[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}]/u
   const found = []
@@ -47,7 +47,7 @@ const FIND = `(() => {
   return [...new Set(found)]
 })()`
 
-/** Lists what of the planted texts is more than text on the page. */
+/** Lists the planted texts that the page treats as more than text. */
 export const faultsOfText = (page: Page): Promise<string[]> => page.evaluate<string[]>(FIND)
 
 /** A fixed piece of work, in milliseconds on this machine now: the unit of `longestTask`. */

@@ -3,10 +3,10 @@
 import type { Page } from 'playwright-core'
 import { PATIENCE_MS, until } from '../until.ts'
 
-/** Visits before the first count, so that what is kept once is there. */
+/** Visits before the first count, so that everything that is kept only once exists. */
 const FIRST = 3
 const VISITS = 10
-/** How much more nodes there may be: the collector is not exact. */
+/** By how much the nodes may grow: the collector is not exact. */
 const NODES_FACTOR_MAX = 1.1
 
 /** Visits pages again and again, and throws when each visit leaves a listener behind, or all of them many nodes. */

@@ -11,7 +11,7 @@ import { CHROMIUM } from './chromium.ts'
 import { followFaults } from './faults.ts'
 
 const WAIT_MS_MAX = 10_000
-/** A name of this machine that is no secure address: as an engine of another machine by plain HTTP. */
+/** A name of this machine that is not a secure address, like an engine on another machine over plain HTTP. */
 const PLAIN_HOST = 'console.test'
 
 let launched: Promise<Browser> | undefined
@@ -27,7 +27,7 @@ export interface PageOptions {
   context?: BrowserContext
   /** Errors that the test expects, as parts of their text; with a slash at the start, as the path of a request that failed. */
   expected?: readonly string[]
-  /** Further hosts that the page may call, such as an engine that has not served it. */
+  /** Further hosts that the page may call, such as another engine than the one that served it. */
   alsoCalls?: readonly string[]
   /** Registers the check of the page, which throws its faults. By default the end of the test calls it. */
   atEnd?(check: () => void): void
@@ -69,7 +69,7 @@ export async function signInUnlocked(
   await unlock(page, key)
 }
 
-/** Goes to a URL of the console: without a load where the page is in the console already, as its links do. */
+/** Goes to a URL of the console, without a load if the page is already in the console, as its links do. */
 export async function goTo(page: Page, url: string): Promise<void> {
   const isThere = page.url().startsWith(new URL('/console', url).href)
   if (!isThere) await page.goto(url)
@@ -85,7 +85,7 @@ export async function loaded(page: Page): Promise<void> {
   await until(async () => (await page.locator('[aria-busy]').count()) === 0, { what: 'the end of loading' })
 }
 
-/** The address of an engine on this machine as one that a browser does not call secure. */
+/** The address of an engine on this machine in a form that browsers do not consider secure. */
 export const plainUrl = (engineUrl: string): string => engineUrl.replace(/127\.0\.0\.1|localhost/, PLAIN_HOST)
 
 async function newContext(options: PageOptions): Promise<BrowserContext> {
@@ -100,7 +100,7 @@ async function newContext(options: PageOptions): Promise<BrowserContext> {
   context.setDefaultTimeout(WAIT_MS_MAX)
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
   onTestFinished(async () => {
-    // A test may end while it holds a request back: the handler fails with the page, which is no fault.
+    // A test may end while it holds a request back: the handler then fails with the page, which is not a fault.
     for (const page of context.pages()) await page.unrouteAll({ behavior: 'ignoreErrors' })
     await context.close()
   })
@@ -128,9 +128,9 @@ interface AxeResult {
 
 /** The violations of accessibility that axe finds on the page, one line each: of all rules, or of these. */
 export async function axeViolations(page: Page, rules?: readonly string[]): Promise<string[]> {
-  // The inspector evaluates it, which the page's policy does not concern.
+  // The inspector evaluates it, so the page's policy does not apply.
   if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(AXE)
-  // Details of what passes would take most of the time.
+  // Details of the rules that pass would take most of the time.
   const options = { resultTypes: ['violations'], ...(rules && { runOnly: rules }) }
   const { violations } = await page.evaluate<AxeResult>(`axe.run(${JSON.stringify(options)})`)
   return violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id}: ${help}: ${html.slice(0, 200)}`))

@@ -14,7 +14,7 @@ interface Shop {
   paths: Readonly<Record<RouteName, string>>
 }
 
-/** Words that the shop has in its names, where a test wants names of its own. */
+/** Words in the names of the shop, for tests that want other names. */
 export interface ShopNames {
   workflow?: string
   app?: string
@@ -77,7 +77,7 @@ export async function openShop(names: ShopNames = {}): Promise<Shop> {
   return { engine, token, paths: Object.fromEntries(paths) as Shop['paths'] }
 }
 
-/** The routes whose paths name nothing. */
+/** The routes whose paths name no object. */
 export const NONE = {
   overview: {},
   runs: {},

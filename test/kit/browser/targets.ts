@@ -69,5 +69,5 @@ const TOO_SMALL = `(() => {
     })
 })()`
 
-/** The controls of the page that are too small, with what is too near. */
+/** The controls of the page that are too small, each with the control that is too near. */
 export const controlsTooSmall = (page: Page): Promise<string[]> => page.evaluate<string[]>(TOO_SMALL)

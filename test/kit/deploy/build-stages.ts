@@ -1,6 +1,6 @@
-// Builds the stages of a Dockerfile without Docker: each stage is a folder that stands for the root of its file system,
-// and its instructions are executed in it, in their order, on what .dockerignore lets in. `npm ci` links the packages
-// that this checkout has installed.
+// Builds the stages of a Dockerfile without Docker: each stage is a folder that stands for the root of its file system, and its
+// instructions are executed in it, in their order, on the files that .dockerignore lets in. `npm ci` links the packages that
+// this checkout has installed.
 
 import { execFile } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
@@ -36,7 +36,7 @@ export class StageBuilder {
     this.#options = options
   }
 
-  /** Builds the stage and those that it needs. Resolves with the folder that stands for its root. */
+  /** Builds the stage and the stages that it needs. Resolves with the folder that stands for its root. */
   build(name: string): Promise<string> {
     const known = this.#built.get(name) ?? this.#build(name)
     this.#built.set(name, known)
@@ -72,7 +72,7 @@ export class StageBuilder {
     }
   }
 
-  /** Whether a path of the context is copied: without a compilation its sources would only take time. */
+  /** Whether a path of the context is copied. Without a compilation, copying its sources would only take time. */
   #isTaken(path: string): boolean {
     return !this.#ignores(path) && (this.#options.compiles || !SOURCES.test(path))
   }

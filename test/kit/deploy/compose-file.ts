@@ -17,7 +17,7 @@ export interface Service {
   deploy: { resources: { limits: { cpus: string; memory: string } } }
 }
 
-/** The file with its variables replaced, each by a value of its own, and `$$` by `$`. */
+/** The file with its variables replaced, each by a different value, and `$$` by `$`. */
 export function readCompose() {
   const text = projectFile('compose.yaml')
   const given: Record<string, string> = {}

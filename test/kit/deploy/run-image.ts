@@ -1,4 +1,5 @@
-// Starts what the stages of the Dockerfile make: commands of an image, in the folder of its stage, with its environment.
+// Starts the images that the stages of the Dockerfile make: commands of an image, in the folder of its stage, with its
+// environment.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,7 +15,7 @@ import { imageStages } from './deploy-files.ts'
 /** Node in the engine's image, which has no shell. */
 export const NODE = '/nodejs/bin/node'
 
-/** The stages in a folder of their own. A run of all tests compiles them; the others take what the gate has compiled. */
+/** The stages in a separate folder. A run of all tests compiles them; other runs take the files that the gate has compiled. */
 export function buildImages(): StageBuilder {
   const home = mkdtempSync(join(tmpdir(), 'perdure-image-'))
   onCleanup(() => rmSync(home, { recursive: true, force: true }))

@@ -40,8 +40,8 @@ export function blocksOf(page: string): Block[] {
 export type Scope = Record<string, unknown>
 
 /**
- * Runs a block of TypeScript with the names of the scope, and answers the names that it declares. `edit` changes what a test
- * must: a port that others may have.
+ * Runs a block of TypeScript with the names of the scope, and returns the names that it declares. `edit` makes the changes that
+ * a test needs, such as a port that others may have taken.
  */
 export async function runBlock({ code }: Block, scope: Scope = {}, edit = (text: string) => text): Promise<Scope> {
   const edited = edit(code)

@@ -1,5 +1,5 @@
-// A shell in an empty folder, for the commands of the pages. `perdure` runs in one process for all command lines. Programs that a
-// test machine lacks, or that other tests run, do nothing.
+// A shell in an empty folder, for the commands of the pages. `perdure` runs in one process for all command lines. Programs that
+// a test machine does not have, or that other tests run, do nothing.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -92,7 +92,7 @@ export class Shell {
     writeFileSync(join(this.folder, path), text)
   }
 
-  /** Runs a script; a command that fails ends it. Answers what it printed; rejects when it failed, naming the command. */
+  /** Runs a script; a command that fails ends it. Resolves with its output; rejects when it failed, naming the command. */
   async run(script: string): Promise<string> {
     const traced = `set -Ee -o pipefail\ntrap 'echo "failed: $BASH_COMMAND" >&2' ERR\n${script}`
     const child = spawn('bash', ['-c', traced], {

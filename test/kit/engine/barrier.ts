@@ -5,7 +5,7 @@ import { flow, step } from '../runner/steps.ts'
 import { unique } from '../temp.ts'
 import type { OpenEngine } from './engine-in-process.ts'
 
-/** Opens a barrier: a function that resolves when everything that is due now has been claimed. */
+/** Opens a barrier: a function whose promise resolves when everything that is due now has been claimed. */
 export async function openBarrier(engine: OpenEngine): Promise<() => Promise<void>> {
   const workflow = unique('barrier')
   const handler = flow([

@@ -1,4 +1,4 @@
-// Runs command lines of `perdure`: each in a process of its own, or many in one process.
+// Runs command lines of `perdure`: each in its own process, or many in one process.
 
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,7 +13,7 @@ const PERDURE = fileURLToPath(new URL('../../../packages/cli/bin/perdure.js', im
 export interface CliOptions {
   env?: Record<string, string>
   stdin?: string
-  /** Starts something that repeats until the process has ended. */
+  /** Starts an activity that repeats until the process has ended. */
   onOpen?: () => NodeJS.Timeout
   /** Called whenever stdout grows, with all of stdout so far. */
   onOutput?: (stdout: string, process: CliProcess) => unknown
@@ -62,7 +62,7 @@ export class CommandHost {
   }
 }
 
-/** Runs one command line to its end, in a process of its own. */
+/** Runs one command line to its end, in its own process. */
 export async function perdure(args: readonly string[], options: CliOptions = {}): Promise<Exit> {
   const child = spawn(process.execPath, [PERDURE, ...args], {
     env: environment(options.env),

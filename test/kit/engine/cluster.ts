@@ -1,5 +1,5 @@
-// Several engines on one database in the test's own process. They share the test's clock and hear each other over one
-// of two wires; requests go to them in rotation.
+// Several engines on one database in the test's own process. They share the test's clock and notify each other over one of two
+// wires; requests go to them in rotation.
 
 import { onCleanup } from '../cleanup.ts'
 import type { Accepted, Answer, Api } from '../http/api.ts'
@@ -11,7 +11,7 @@ import { until } from '../until.ts'
 import { type OpenEngine, openEngine } from './engine-in-process.ts'
 import type { JumpClock } from './jump-clock.ts'
 
-/** The wires over which engines hear each other, as settings. */
+/** The wires over which engines notify each other, as settings. */
 export const WIRES: Record<string, Record<string, string>> = {
   PostgreSQL: {},
   Redis: { ENGINE_QUEUE: REDIS_URL, ENGINE_LIMITER: REDIS_URL },

@@ -1,5 +1,5 @@
-// Opens an engine inside the test process: quick to start, and its clock can be the test's. Tests of signals, crashes
-// and exit codes need a process of their own, which `engine-process.ts` starts.
+// Opens an engine inside the test process: quick to start, and its clock can be the test's. Tests of signals, crashes and exit
+// codes need a separate process, which `engine-process.ts` starts.
 
 import { Writable } from 'node:stream'
 import { createEngine, type Engine, type Ports, readConfig } from '@perdure/engine'
@@ -25,7 +25,7 @@ export interface OpenOptions {
   clock?: JumpClock
   /** Replaces further ports, to make them fail. */
   ports?: Partial<Ports>
-  /** Replaces the engine's bounds of what is under way. */
+  /** Replaces the engine's bounds for the work under way. */
   bounds?: Parameters<typeof createEngine>[3]
 }
 

@@ -1,4 +1,4 @@
-// Runs the real engine in a process of its own, on a real file, with real signals.
+// Runs the real engine in its own process, on a real file, with real signals.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'

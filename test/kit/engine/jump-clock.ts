@@ -1,12 +1,12 @@
-// A clock that stands still until the test moves it, and then moves in one jump, like the clock of a machine that
-// slept. Every timer due by then fires, in order, at the new time, so thirty days cost no more than a second.
+// A clock that stands still until the test moves it, and then moves in one jump, like the clock of a machine that slept. Every
+// timer due by then fires, in order, at the new time, so thirty days cost no more than a second does.
 
 import type { Clock } from '../../../packages/engine/src/ports/clock.ts'
 
 interface Timer {
   /** When it is due by the monotonic clock. */
   due: number
-  /** The wall time that it was asked for by; absent: it goes by the monotonic clock alone. */
+  /** The wall time for which it was requested; absent: it uses only the monotonic clock. */
   wall?: number
   fn: () => void
 }

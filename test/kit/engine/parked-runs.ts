@@ -23,7 +23,7 @@ export function wakesAt(run: Run): number {
   return Date.parse(run.waitingFor?.until ?? '')
 }
 
-/** Jumps to the end of the run's wait and waits for the run to wake; answers the length of the jump in ms. */
+/** Jumps to the end of the run's wait and waits for the run to wake; returns the length of the jump in ms. */
 export async function skipWait(api: Api, clock: JumpClock, runId: string, kind: WaitKind): Promise<number> {
   const parked = await waitsFor(api, runId, kind)
   const wakes = wakesAt(parked)

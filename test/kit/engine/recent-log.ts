@@ -10,7 +10,7 @@ export function noteLog(text: string): void {
   if (recent.length > 2 * LINES_MAX) recent = recent.slice(-LINES_MAX)
 }
 
-/** The newest lines, which are forgotten. */
+/** Returns the newest lines and forgets them. */
 export function takeLog(): string[] {
   return recent.splice(0).slice(-LINES_MAX)
 }

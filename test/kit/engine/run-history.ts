@@ -56,7 +56,7 @@ export class RunHistory {
     return this.api.reaches(runId, doing.ends ?? 'succeeded')
   }
 
-  /** Sends an event at a millisecond of its own. */
+  /** Sends an event in a millisecond that no other event has. */
   send(event: Record<string, unknown>, api = this.api) {
     this.clock.jump(1)
     return api.send(event)

@@ -10,9 +10,9 @@ import { derivedId } from '../../../packages/engine/src/domain/text/ids.ts'
 import { tempStoreFile } from '../temp.ts'
 
 const WINDOW_MS = 30 * 86_400_000
-/** A transaction of more would grow the log of the database. */
+/** A larger transaction would make the log of the database grow. */
 const PER_TRANSACTION = 10_000
-/** Statistics look at every end that is not counted: a read of a million takes ten seconds, and of so many a moment. */
+/** Statistics look at every end that is not counted yet: a read of a million takes ten seconds, a read of this many a moment. */
 const UNCOUNTED_MAX = 50_000
 /** Ends that are counted at once. In batches of 10,000, a million took twice as long. */
 const PER_COUNT = 100_000
@@ -23,7 +23,7 @@ const INSERT = `INSERT INTO runs (${RUNS.columns.join(', ')}, log_position)
 /** The fields of the run `i`, 0 being the oldest. */
 export type SeededRun = Partial<Run> & { status: RunStatus }
 
-/** Answers the file of the store. The newest run was created a moment before `now`. */
+/** Returns the file of the store. The newest run was created a moment before `now`. */
 export async function seedRuns(count: number, runOf: (i: number) => SeededRun, now = Date.now()): Promise<string> {
   const file = tempStoreFile()
   // Makes the tables.
