@@ -1,4 +1,4 @@
-// An append-only file of what one party saw. It is written outside of the engine's process, and read again for the
+// An append-only file of everything that one party saw. It is written outside of the engine's process, and read again for the
 // verdict.
 
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'

@@ -1,5 +1,5 @@
-// The opener of scenario files: one engine for all tests of a file, a client of its HTTP interface, and a clock that the
-// tests move. The tests share the engine, so `workflow` and `start` give every workflow a name of its own.
+// The opener of scenario files: one engine for all tests of a file, a client of its HTTP interface, and a clock that the tests
+// move. The tests share the engine, so `workflow` and `start` give every workflow a unique name.
 
 import { openBarrier } from './engine/barrier.ts'
 import { type OpenEngine, type OpenOptions, openEngine } from './engine/engine-in-process.ts'

@@ -1,8 +1,8 @@
 // Waits without sleeping: for a condition with a deadline, or for a signal.
 
 /**
- * How long a test waits for something that must come. It measures nothing: a busy machine may be slow, and only a
- * hung engine exceeds it.
+ * How long a test waits for something that must come. It is not a measurement: a busy machine may be slow, and only a hung
+ * engine exceeds it.
  */
 export const PATIENCE_MS = 60_000
 const POLL_MS_MIN = 2
@@ -14,7 +14,7 @@ export interface UntilOptions {
   deadlineMs?: number
 }
 
-/** Polls until `look` answers something truthy, and resolves with it. An error of `look` counts as "not yet". */
+/** Polls until `look` returns a truthy value, and resolves with that value. An error of `look` counts as "not yet". */
 export async function until<T>(
   look: () => T | Promise<T>,
   { what = 'the condition', deadlineMs = PATIENCE_MS }: UntilOptions = {},

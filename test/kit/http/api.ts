@@ -143,7 +143,7 @@ export class Api {
   }
 
   /**
-   * Follows a stream that has no end. Resolves once the stream is open; `over` resolves with what came until the
+   * Follows a stream that has no end. Resolves once the stream is open; `over` resolves with everything that came until the
    * connection was dropped.
    */
   async follow(path: string, options: SseOptions = {}): Promise<{ over: Promise<SseResult> }> {

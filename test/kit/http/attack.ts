@@ -36,7 +36,7 @@ export class Attacked {
     this.api = api
   }
 
-  /** Opens an engine with a key that the attacker has, one workflow, and one of everything that has an id. */
+  /** Opens an engine with a key that the attacker has, one workflow, and one object of every kind that has an id. */
   static async open(): Promise<Attacked> {
     const keys = [{ label: 'ops', namespace: 'default', kind: 'secret', key: KEY }]
     const engine = await openEngine({ env: { ENGINE_API_KEYS: JSON.stringify(keys) } })
@@ -92,7 +92,7 @@ export class Attacked {
   #idFor({ method, path }: Operation): string {
     if (method !== 'DELETE' && path.startsWith('/webhook-endpoints')) return this.#ids.endpoint
     if (method !== 'DELETE' && path.startsWith('/webhook-receivers')) return this.#ids.receiver
-    // An ended run has no stream that nothing was written to.
+    // An ended run has no streams without messages.
     if (/^\/runs\/\{id\}\/(updates|streams)/.test(path)) return this.#ids.asked
     if (path.startsWith('/bulk')) return this.#ids.bulk
     if (path.startsWith('/errors')) return this.#ids.error
@@ -120,7 +120,7 @@ async function made(api: Api, path: string, body: unknown): Promise<string> {
   return (json as { id: string }).id
 }
 
-/** Checks an error answer in full; answers its code. */
+/** Checks an error answer in full; returns its code. */
 export function expectRefusal({ status, json, headers, text }: Answer, known?: readonly ApiErrorCode[]): string {
   expect(status, text).toBeGreaterThanOrEqual(400)
   expect(status, text).toBeLessThan(500)

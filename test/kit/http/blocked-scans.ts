@@ -27,7 +27,7 @@ class BlockedDatabase extends SqliteDatabase {
   }
 }
 
-/** `blocked` has an entry for each scan under way, which lets it go on. */
+/** `blocked` has an entry for each scan under way, which lets it continue. */
 export async function blockedScans(): Promise<{ store: SqlStore; blocked: (() => void)[] }> {
   const connection = await Connection.open(':memory:', { readOnly: false })
   migrate(connection)

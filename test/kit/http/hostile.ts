@@ -40,7 +40,7 @@ export const HOSTILE_TEXTS: readonly string[] = [
   'x'.repeat(5000),
 ]
 
-/** Escapes that decode to no text. */
+/** Escapes that do not decode to a text. */
 export const BROKEN_ESCAPES: readonly string[] = [
   '%',
   '%2',
@@ -119,7 +119,7 @@ export function forgeries(whole: unknown, value: unknown): unknown[] {
   return [value, ...deeper]
 }
 
-/** Sends the bytes; answers everything that came back until the other side closed. */
+/** Sends the bytes; resolves with everything that came back until the other side closed. */
 export function rawExchange(url: string, bytes: string | Uint8Array): Promise<string> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)

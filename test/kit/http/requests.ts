@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 
 export const JSON_TYPE = { 'content-type': 'application/json' }
 
-/** Opens a port for the app; answers the number. */
+/** Opens a port for the app; returns its number. */
 export async function listen(app: FastifyInstance): Promise<number> {
   await app.listen({ host: '127.0.0.1', port: 0 })
   return (app.server.address() as AddressInfo).port

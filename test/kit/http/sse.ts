@@ -15,7 +15,7 @@ export interface SseOptions {
   headers?: Record<string, string>
   /** Called when the server has answered: everything from then on is live. */
   onOpen?: () => void
-  /** Drops the connection as soon as it answers true. `other` holds the `retry:` lines and comments. */
+  /** Drops the connection as soon as this function returns true. `other` holds the `retry:` lines and comments. */
   stopWhen?: (messages: readonly SseMessage[], other: readonly string[]) => boolean
   deadlineMs?: number
 }

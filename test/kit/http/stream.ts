@@ -50,7 +50,7 @@ export async function streamApp(limits: Partial<HttpLimits> = {}) {
 
 type Around = (read: () => Promise<unknown>, name: keyof Reads, args: unknown[]) => Promise<unknown>
 
-/** Lets a test record, hold or break reads of the real store, but for the one that resolves ids which callers gave. */
+/** Lets a test record, hold or break reads of the real store, except the one that resolves ids given by callers. */
 export function aroundReads(store: Store, around: Around): void {
   const open = store.in.bind(store)
   store.in = namespace => {
@@ -82,7 +82,7 @@ export interface OpenStream {
   saw(part: string): Promise<void>
   /** Resolves when the stream is over: true when it ended in order, false when it was cut. */
   over: Promise<boolean>
-  /** Stops reading, as a slow client does, and goes on. */
+  /** Stops reading, as a slow client does, and continues. */
   pause(): void
   resume(): void
   disconnect(): void

@@ -1,5 +1,5 @@
-// An engine and an SDK of an earlier commit, 724905c5, which know neither callbacks nor what came after them: for tests of two versions
-// side by side. Packed from the built packages, without what they depend on.
+// An engine and an SDK of an earlier commit, 724905c5, which know neither callbacks nor later features: for tests of two
+// versions side by side. Packed from the built packages, without their dependencies.
 
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
@@ -16,7 +16,7 @@ type Sdk = Pick<typeof import('@perdure/sdk'), 'createWorkflow'> &
   Pick<typeof import('@perdure/sdk/node'), 'serve'>
 type EngineModule = typeof import('@perdure/engine')
 
-/** Answers the address of an unpacked file. */
+/** Returns the address of an unpacked file. */
 function unpack(name: string): string {
   mkdirSync(UNPACKED, { recursive: true })
   place('package.json', '{"type":"module"}')
@@ -25,7 +25,7 @@ function unpack(name: string): string {
   return new URL(name, UNPACKED).href
 }
 
-/** Test files run side by side, and write the same. */
+/** Test files run side by side, and write the same files. */
 function place(name: string, content: string | Buffer): void {
   const written = new URL(`${name}.${process.pid}`, UNPACKED)
   writeFileSync(written, content)

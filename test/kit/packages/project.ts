@@ -37,7 +37,7 @@ export class Project {
       npm_config_fund: 'false',
       npm_config_update_notifier: 'false',
       npm_config_yes: 'true',
-      // Settings of this machine's user are not the project's.
+      // The settings of this machine's user must not affect the project.
       npm_config_userconfig: join(this.home, '.npmrc'),
     }
     onCleanup(() => rmSync(this.home, { recursive: true, force: true }))

@@ -1,4 +1,5 @@
-// Runs whose steps end the process of their runner, beside runs whose steps do not. For scenarios of one engine and of several.
+// Runs whose steps end the process of their runner, together with runs whose steps do not. For scenarios of one engine and of
+// several.
 
 import { expect } from 'vitest'
 import type { Api } from '../http/api.ts'
@@ -30,7 +31,7 @@ export async function endProcesses({ transport, apis, engineUrl }: EndedProcesse
       code: 'runner_unreachable',
       message: expect.stringMatching(/A step that ends its process or exhausts its memory can cause this/),
     })
-  // Once each for its last tries, and a few times for the groups before.
+  // Each run once for each of its last tries, and a few times for the groups before.
   expect(runner.deaths).toBeLessThan(CRASHING * tries.handlerRetries + 15)
 }
 

@@ -1,10 +1,10 @@
-// Steps that wait for their turn at a limit, and the runner's own record of their starts: no engine has a part in it.
+// Steps that wait for their turn at a limit, and the runner's own record of their starts, in which no engine takes part.
 
 import type { Step } from './steps.ts'
 import { stepId } from './wire.ts'
 
 interface Start {
-  /** By the clock of the runner. */
+  /** Time by the clock of the runner. */
   at: number
   /** Run and step. */
   of: string
@@ -13,7 +13,7 @@ interface Start {
 
 export interface LimitedOptions {
   key?: string
-  /** The callback of the step, which fails with what this throws. */
+  /** The callback of the step, which fails with the error that this throws. */
   body?(start: { attempt: number; runId: string }): unknown
   /** The clock of the runner; by default that of the machine. */
   now?(): number

@@ -1,5 +1,5 @@
-// A runner in a process of its own, some of whose steps end it, under a supervisor that starts it again. For tests of what becomes of
-// the other passes.
+// A runner in its own process, which some of its steps end, under a supervisor that starts it again. For tests of what happens
+// to the other passes.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

@@ -1,6 +1,6 @@
-// A runner written from docs/wire-protocol.md alone, over node:http and without the SDK, so that a mistake of the SDK
-// and one of the engine cannot cancel out. Each workflow is a function of one invoke; the record keeps what came and
-// what was executed.
+// A runner written from docs/wire-protocol.md alone, over node:http and without the SDK, so that a mistake of the SDK and one
+// of the engine cannot cancel out. Each workflow is a function of one invoke; the record keeps every invoke that came and every
+// step that was executed.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
@@ -80,8 +80,8 @@ export class PlainRunner {
   }
 
   /**
-   * Called when an engine is back, perhaps at another address. The engine has the runner's URL, so nothing is to do;
-   * a runner behind a socket dials again.
+   * Called when an engine is back, perhaps at another address. The engine has the runner's URL, so there is nothing to do; a
+   * runner behind a socket dials again.
    */
   async rejoin(_api: Api): Promise<void> {}
 

@@ -1,4 +1,4 @@
-// A runner of the SDK in a process of its own that a test kills and starts again.
+// A runner of the SDK in its own process, which a test kills and starts again.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'

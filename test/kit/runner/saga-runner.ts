@@ -1,5 +1,5 @@
-// A runner in a process of its own that a test kills and starts again. Its runs are to be undone, and a file on disk has what it did:
-// whatever kills the process leaves the lines that it has written.
+// A runner in its own process, which a test kills and starts again. Its runs are to be undone, and a file on disk records its
+// actions: whatever kills the process, the lines that it has written remain.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { RunnerProcess, SDK_DIST } from './runner-process.ts'
@@ -56,7 +56,7 @@ export interface SagaLine {
   name: string
   /** The idempotency key of a rollback. */
   key: string
-  /** Another one for each execution, and its result. */
+  /** Unique for each execution, and its result. */
   token: string
   what: 'began' | 'done'
 }

@@ -8,7 +8,7 @@ import { discovered, type MemoEntry, type Opcode, opcode, returned, type StepErr
 
 export interface Step {
   name: string
-  /** Answers the fields of the opcode. The flow adds id and name. */
+  /** Returns the fields of the opcode. The flow adds id and name. */
   make(invoke: Invoke, results: Results): Record<string, unknown> | Promise<Record<string, unknown>>
 }
 

@@ -1,4 +1,5 @@
-// A runner of the SDK in a process of its own whose steps write to output streams, and a reader that stands outside of everything.
+// A runner of the SDK in its own process, whose steps write to output streams, and a reader outside of the engine and the
+// runner.
 
 import type { StreamMessage } from '@perdure/protocol'
 import { RunnerProcess, SDK_DIST } from './runner-process.ts'
@@ -42,7 +43,7 @@ export function streamingRunner(options: StreamingRunnerOptions): RunnerProcess 
   return new RunnerProcess(PROGRAM, options)
 }
 
-/** The chunks of a stream that count, by step, as a reader keeps them who applies each message once. */
+/** The chunks of a stream that count, by step, for a reader that applies each message once. */
 class StreamReader {
   readonly #chunks = new Map<string, { n: number; chunk: unknown }[]>()
   #step = ''

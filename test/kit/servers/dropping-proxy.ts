@@ -1,4 +1,4 @@
-// A proxy whose connections of one moment go dead without a word: the bytes of one direction or both vanish, and no side
+// A proxy whose open connections die silently at a chosen moment: the bytes of one direction or both vanish, and neither side
 // sees an error. Connections that are opened later work.
 
 import { connect, createServer, type Server, type Socket } from 'node:net'
@@ -35,7 +35,7 @@ export class DroppingProxy {
     return addressInFront(this.#server, url)
   }
 
-  /** From now on the connections that there are lose these bytes. */
+  /** From now on the open connections lose these bytes. */
   drop(direction: Direction): void {
     for (const pair of this.#pairs) pair.drops = direction
   }

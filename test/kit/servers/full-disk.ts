@@ -1,4 +1,4 @@
-// Small file systems that tests fill, where this user can mount them: root can.
+// Small file systems that tests fill. This user must be able to mount them, as root is.
 
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmdirSync, writeFileSync } from 'node:fs'
@@ -27,7 +27,7 @@ export function smallFileSystem(kib: number): string | undefined {
   return folder
 }
 
-/** Writes to the file system until it takes no more. */
+/** Writes to the file system until it is full. */
 export function fill(folder: string): void {
   try {
     for (;;) writeFileSync(join(folder, 'fill'), Buffer.alloc(4096), { flag: 'a' })

@@ -1,4 +1,5 @@
-// An HTTP proxy in front of a runner, as an ingress or a firewall is. It passes requests on, or answers in the runner's place.
+// An HTTP proxy in front of a runner, such as an ingress or a firewall. It passes requests on, or answers in the runner's
+// place.
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
@@ -14,7 +15,7 @@ interface OwnAnswer {
 export class Gateway {
   /** The port of the runner behind it, on this machine. */
   port = 0
-  /** Given in the runner's place until it is removed. */
+  /** The answer in the runner's place, until it is removed. */
   answer: OwnAnswer | undefined
   /** How often it gave its own answer. */
   ownAnswers = 0

@@ -1,4 +1,4 @@
-// The parts that the proxies of tests share: they listen on this machine, and stand in an address in place of the server.
+// The parts that the proxies of tests share: they listen on this machine, and take the server's place in an address.
 
 import { once } from 'node:events'
 import type { AddressInfo, Server } from 'node:net'

@@ -5,7 +5,7 @@ import type { Store } from '../../../packages/engine/src/ports/store.ts'
 /** Tables of a store that are never empty. */
 export const FILLED_TABLES = ['migrations', 'probes', 'admin_revision', 'catalog_revision', 'cluster', 'engine_claim']
 
-/** Empties the store each time it is to be opened, and answers it with a `close` that leaves it open. */
+/** Empties the store each time a test opens it, and returns it with a `close` that leaves it open. */
 export function keptOpen(store: Store, empty: () => unknown): () => Promise<Store> {
   return async () => {
     await empty()
@@ -15,7 +15,7 @@ export function keptOpen(store: Store, empty: () => unknown): () => Promise<Stor
 
 async function leaveOpen(): Promise<void> {}
 
-/** Its private parts are its own alone. */
+/** Only the store itself can use its private members. */
 function bound(target: object, name: string | symbol): unknown {
   const value = Reflect.get(target, name, target) as unknown
   return typeof value === 'function' ? value.bind(target) : value

@@ -1,5 +1,5 @@
-// Debian's PgBouncer in front of the tests' PostgreSQL, on a port of its own, for tests of poolers. A run that must leave
-// nothing out needs it; otherwise its tests are left out, with one line.
+// Debian's PgBouncer in front of the tests' PostgreSQL, on its own port, for tests of poolers. A run that must skip nothing
+// needs it; otherwise its tests are skipped, with one line.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,12 +13,12 @@ import { until } from '../until.ts'
 import { freePort } from './free-port.ts'
 import { POSTGRES_URL } from './postgres.ts'
 
-/** Where Debian has it; `PGBOUNCER` names another. */
+/** The path on Debian; `PGBOUNCER` names another. */
 const PROGRAM = process.env.PGBOUNCER ?? '/usr/sbin/pgbouncer'
 /** PgBouncer does not run as root: the user `nobody`. */
 const NOBODY = 65534
 
-/** Whether tests of PgBouncer can run. Throws where none may be left out. */
+/** Whether tests of PgBouncer can run. Throws if none may be skipped. */
 export function havePgbouncer(): boolean {
   if (existsSync(PROGRAM)) return true
   if (isStrict)
@@ -38,7 +38,7 @@ export class Pgbouncer {
     this.#child = parts.child
   }
 
-  /** Starts one with these settings; it has taken clients when this resolves. */
+  /** Starts a PgBouncer with these settings; when this resolves, it accepts clients. */
   static async start(settings: Record<string, string | number> = {}): Promise<Pgbouncer> {
     const folder = mkdtempSync(join(tmpdir(), 'perdure-pgbouncer-'))
     onCleanup(() => rmSync(folder, { recursive: true, force: true }))

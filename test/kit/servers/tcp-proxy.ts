@@ -1,6 +1,5 @@
-// A proxy in front of a server that a test can cut at chosen moments: before something is sent, between a request and
-// its answer, or for as long as the test likes. It can also swallow everything without an error, like a network that
-// loses packets.
+// A proxy in front of a server that a test can cut at chosen moments: before something is sent, between a request and its
+// answer, or for as long as the test likes. It can also drop everything without an error, like a network that loses packets.
 
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { addressInFront, listenInFront } from './in-front.ts'

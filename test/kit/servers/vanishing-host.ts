@@ -1,5 +1,5 @@
-// A server whose machine vanishes for its callers: it answers nothing on open connections, and no packet of a new one. A thread that
-// stands still has the server, and its queue of new connections is full.
+// A server whose machine vanishes for its callers: it answers nothing on open connections, and no packet of a new one. The
+// server is in a thread that stands still, and its queue of new connections is full.
 
 import { once } from 'node:events'
 import { connect } from 'node:net'

@@ -1,4 +1,4 @@
-// A server with the write half of the Durable Streams protocol, in front of an engine that has the read half alone. Used by the
+// A server with the write half of the Durable Streams protocol, in front of an engine that has only the read half. Used by the
 // suite of the protocol, which creates the streams that it reads.
 //
 // A PUT starts a run whose step is under way, a POST appends chunks to its stream, and a close ends the run. Reads pass to the engine,

@@ -1,5 +1,5 @@
 // Runs before each test file (`setupFiles` in vitest.config.ts), so that everything the file has opened is closed when the file
-// ends, and a test that fails is printed with what its engines have logged.
+// ends, and a failed test is printed with the log of its engines.
 
 import { afterAll, afterEach, beforeEach } from 'vitest'
 import { closeOpened } from '../cleanup.ts'

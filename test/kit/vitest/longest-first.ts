@@ -3,7 +3,7 @@
 
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** The longest files and folders, measured, then what the files of a folder usually take. */
+/** The longest files and folders, measured, then the usual time of a file in each folder. */
 const LONGEST = [
   'test/faults/cluster-kill',
   'test/faults/cluster-ended-kill',
@@ -42,7 +42,7 @@ export class LongestFirst extends BaseSequencer {
       const path = moduleId.slice(project.config.root.length + 1)
       return projects.indexOf(project.name) * (LONGEST.length + 1) + rankOf(path)
     }
-    // Uses only names: a fresh checkout takes the same order as one with a cache of durations.
+    // Uses only names, so a fresh checkout has the same order as one with a cache of durations.
     return [...files].sort((a, b) => rank(a) - rank(b) || (a.moduleId < b.moduleId ? -1 : 1))
   }
 }

@@ -1,6 +1,6 @@
 // The model of a program of waits, by the rule of docs/events.md#waits alone: a wait sees the oldest event of its name that the
-// handler had not been given when it asked. The model goes through the steps in the order in which they were stored, and knows
-// nothing of passes, memos and promises.
+// handler had not been given when it called the wait. The model goes through the steps in the order in which they were stored,
+// and does not know passes, memos and promises.
 
 import type { Leaf, Node } from './program.ts'
 
@@ -47,7 +47,7 @@ export class Model {
   readonly problems: string[] = []
   readonly #history: History
   readonly #given = new Set<string>()
-  /** The events that had been given when a wait was asked for, by path. */
+  /** The events that had been given when a wait was called, by path. */
   readonly #asked = new Map<string, { leaf: Leaf; given: ReadonlySet<string>; turn: number }>()
   readonly #released = new Map<string, string>()
   readonly #waiting = new Set<Branch>()
@@ -118,7 +118,7 @@ export class Model {
     this.#offer(branch)
   }
 
-  /** Lets the branch go on if what it waits for is there. */
+  /** Lets the branch continue if everything that it waits for is there. */
   #offer(branch: Branch): void {
     const { kind, paths } = branch.group
     const there = paths.filter(path => this.#released.has(path))

@@ -1,5 +1,5 @@
 // Random workflows of waits: races in loops, several waits at once, branches, and callbacks that send events while they run.
-// `play` runs one as a handler; model.ts says what it must give.
+// `play` runs one as a handler; model.ts says which results it must give.
 
 import type { WorkflowArgs } from '@perdure/sdk'
 import type { Seeded } from '../seeded.ts'
@@ -53,7 +53,7 @@ function some<T>(random: Seeded, [min, max]: [number, number], make: () => T): T
 }
 
 export interface Play extends Pick<WorkflowArgs, 'step'> {
-  /** Events of this program have a prefix of their own. */
+  /** Events of this program have their own prefix. */
   prefix: string
   runCallback(leaf: Extract<Leaf, { kind: 'run' }>, path: string): Promise<string>
   /** The results that the handler got, in order. */

@@ -5,7 +5,7 @@ import { answer, openServer, type RawRequest, type RawServer } from '../servers/
 
 export type Act = (request: RawRequest) => void
 
-/** The ways of a destination to answer, or not to. */
+/** The ways in which a destination may answer, or not answer. */
 export const acts = {
   status:
     (status: number, body = 'noted', headers: Record<string, string> = {}): Act =>

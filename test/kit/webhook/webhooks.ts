@@ -82,7 +82,7 @@ export class Webhooks {
     return json as Record<string, unknown>
   }
 
-  /** Runs a workflow of the app to its end, `count` times; answers the run ids. */
+  /** Runs a workflow of the app to its end, `count` times; returns the run ids. */
   async runs(app: string, count = 1): Promise<string[]> {
     const name = unique('notified')
     const runner = await new PlainRunner({
@@ -117,7 +117,7 @@ export class Webhooks {
     )
   }
 
-  /** Ends one run of a new app with an endpoint at `url`; answers the one delivery that follows. */
+  /** Ends one run of a new app with an endpoint at `url`; returns the one delivery that follows. */
   async deliverOne(url: string, fields: Record<string, unknown> = {}): Promise<Delivered> {
     const app = unique('app')
     const { id: endpointId, secret } = await this.endpoint({ app, url, ...fields })
