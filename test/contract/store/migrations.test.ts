@@ -162,6 +162,6 @@ test('a PostgreSQL store gets the next version while its engine works on', async
   const later = anEvent()
   await write(before, { type: 'event.recorded', event: later })
   for (const each of [event, later]) expect(await before.in(NS).event(each.id)).toEqual(each)
-  // An engine of the version before may also start on it, for it only adds.
+  // An engine of the version before may also start on it, because the migration only adds.
   await (await openPostgresStore({ url })).close()
 })

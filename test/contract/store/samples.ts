@@ -1,5 +1,5 @@
-// Builders of valid domain objects for the store contract, each with an id of its own; a test gives only the fields that it is
-// about. Also the helpers that several parts of the contract share.
+// Builders of valid domain objects for the store contract, each with its own id; a test gives only the fields that it is about.
+// Also the helpers that several parts of the contract share.
 
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 import type { Change, Guard } from '../../../packages/engine/src/domain/model/change.ts'
@@ -162,12 +162,12 @@ export function fenceOf(run: Run): Guard {
   return { type: 'run', runId: run.id, fence: run.fence }
 }
 
-/** A store of its own for every test of the suite around it. */
+/** A separate store for every test of the suite around it. */
 export function eachStore(open: OpenStore): () => Store {
   return storeFor(open, beforeEach, afterEach)
 }
 
-/** One store for all tests of the suite around it: they must keep out of each other's way. */
+/** One store for all tests of the suite around it: the tests must not disturb each other. */
 export function oneStore(open: OpenStore): () => Store {
   return storeFor(open, beforeAll, afterAll)
 }
@@ -193,7 +193,7 @@ export async function write(store: Store, ...changes: (Change | Change[])[]): Pr
   await store.commit({ guards: [], changes: changes.flat() })
 }
 
-/** Whether a unit with this guard alone is committed. */
+/** Whether a unit with only this guard is committed. */
 export async function holds(store: Store, guard: Guard): Promise<boolean> {
   try {
     await store.commit({ guards: [guard], changes: [] })

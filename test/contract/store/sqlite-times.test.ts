@@ -1,4 +1,4 @@
-// The stored times of a SQLite store, after its wall clock was set: times of durations move, times that were asked for stay.
+// The stored times of a SQLite store, after its wall clock was set: times of durations move, times that were requested stay.
 
 import { describe, expect, test } from 'vitest'
 import { openSqliteStore } from '../../../packages/engine/src/adapters/sql/sqlite/store.ts'
@@ -34,7 +34,7 @@ test.each([-HOUR, HOUR])('move by %i ms with the clock, but a sleep until a time
   const [slept, waited, held] = await Promise.all([sleeps, until, leased].map(({ id }) => store.loadRun(id)))
   expect(slept).toMatchObject({ run: { availableAt: wakeAt + by, waitingFor: { until: wakeAt + by } } })
   expect(slept?.steps[0]?.wakeAt).toBe(wakeAt + by)
-  // It may wake early, and then sleeps on; it never wakes late.
+  // It may wake early, and then continues to sleep; it never wakes late.
   expect(waited).toMatchObject({ run: { availableAt: wakeAt + Math.min(0, by), waitingFor: { until: wakeAt } } })
   expect(waited?.steps[0]?.wakeAt).toBe(wakeAt)
   expect(held?.run).toMatchObject({

@@ -35,7 +35,7 @@ import { namespacesContract } from './units/namespaces.ts'
 import { outsidersContract } from './units/outsiders.ts'
 import { stringsContract } from './units/strings.ts'
 
-/** `open` answers an empty store at each call; the contract closes it. */
+/** `open` returns an empty store at each call; the contract closes it. */
 export function storeContract(name: string, open: OpenStore, { nameCharsMax }: { nameCharsMax?: number } = {}): void {
   describe(`store contract: ${name}`, () => {
     commitContract(open)

@@ -19,7 +19,7 @@ import { type RunnerAct, transportContract } from './transport-contract.ts'
 const URL = connectUrl('default', 'app', 'runner')
 const REGISTRATION = { app: 'app', runner: 'runner' }
 
-/** The hub on a server of its own, with a registry that accepts every runner. */
+/** The hub on its own server, with a registry that accepts every runner. */
 async function openHub(limits: Partial<ConnectLimits> = {}) {
   const roomChanges: string[] = []
   const transport = new ConnectTransport({

@@ -1,4 +1,4 @@
-// A runner's machine that vanishes: what was sent to it is not waited for when another runner takes it.
+// A runner's machine that vanishes: the engine does not wait for its calls when another runner takes them.
 
 import { expect, it } from 'vitest'
 import { VanishingHost } from '../../kit/servers/vanishing-host.ts'

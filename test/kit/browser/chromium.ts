@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs'
 import { isStrict } from '../../servers.ts'
 
-/** The first, which has no windows, takes two thirds of the CPU of the whole browser. */
+/** The headless shell has no windows, and takes two thirds of the CPU of the whole browser. */
 const PLACES = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium']
 
 /** The path on Debian; `CHROMIUM` names another. */

@@ -15,7 +15,7 @@ export function keptOpen(store: Store, empty: () => unknown): () => Promise<Stor
 
 async function leaveOpen(): Promise<void> {}
 
-/** Only the store itself can use its private members. */
+/** Binds a method to the store, because only the store itself can use its private members. */
 function bound(target: object, name: string | symbol): unknown {
   const value = Reflect.get(target, name, target) as unknown
   return typeof value === 'function' ? value.bind(target) : value

@@ -1,4 +1,5 @@
-// A batch on PostgreSQL has the outcome of its units one after the other, as on SQLite, whichever of them are written together.
+// A batch on PostgreSQL has the same outcome as its units one after the other, as on SQLite, whichever of them are written
+// together.
 
 import { expect, test } from 'vitest'
 import { openPostgresStore } from '../../../../packages/engine/src/adapters/sql/postgres/store.ts'
@@ -46,7 +47,10 @@ interface Known {
   steps: number
 }
 
-/** Few runs and names, so that the units of a batch meet each other. Few units fail: a batch with such a one is written unit by unit. */
+/**
+ * Few runs and names, so that the units of a batch meet each other. Few units fail, because a batch with a failing unit is
+ * written unit by unit.
+ */
 class World {
   readonly #random: Choices
   #now = 1
@@ -81,7 +85,7 @@ class World {
     return Array.from({ length: this.#random.pick([1, 4, 12]) }, () => this.#random.pick(this.#kinds)())
   }
 
-  /** An event that no step waits for. Rarely one that is known already. */
+  /** An event that no step waits for. Rarely one that is already known. */
   #arrival(changes: Change[]): Unit {
     const name = this.#random.pick(EVENT_NAMES)
     if (this.#random.isRare()) this.#events.unshift(this.#random.pick(this.#events))

@@ -19,12 +19,12 @@ const NUMBER_BYTES = 16
 const name = (chars: number) => 4 * chars
 /** Strings of runners may contain lone surrogates, and are then stored as JSON: a mark, quotes, six bytes for each. */
 const ofRunner = (chars: number) => 6 * chars + 3
-/** The engine's own ids, digests and enumerations; the longest is the id of a run with that of a caller in it. */
+/** The engine's own ids, digests and enumerations; the longest is the id of a run that contains a caller's id. */
 const OURS = 96
 /** Bounded in UTF-16 units, of at most three bytes. */
 const NAMESPACE = 3 * 128
 
-/** The longest of each indexed text, in bytes: of a column of any table, or of one table alone. */
+/** The longest value of each indexed text, in bytes: for a column of any table, or only of one table. */
 const BYTES_MAX: Record<string, number> = {
   namespace: NAMESPACE,
   'namespaces.name': NAMESPACE,
@@ -47,7 +47,7 @@ const BYTES_MAX: Record<string, number> = {
   'run_attributes.attribute': 65 + ofRunner(256),
   // A letter and a colon before an attribute, which is longer than names and dedupe ids.
   'scheduled_terms.term': 2 + 65 + ofRunner(256),
-  // The index has the ids of schedules alone, which are ASCII.
+  // The index has only the ids of schedules, which are ASCII.
   'flow_rows.key': 128,
   // A bounded key, attempt and index.
   'logs.dedupe': ofRunner(KEY_CHARS_MAX) + 2 * '#9007199254740991'.length,

@@ -9,7 +9,7 @@ import { aDelivery, eachStore, NOW, NS, type OpenStore, write } from '../samples
 const URL_OF = (name: string) => `https://${name}.test/hook`
 const ORIGIN_OF = (name: string) => `https://${name}.test`
 
-/** A claim under which destinations that are not named share nothing: one each. */
+/** A claim that gives each destination that is not named one post. */
 function aClaim(fields: Partial<DeliveryClaim> = {}): DeliveryClaim {
   const claim = { owner: 'engine-1', now: NOW, leaseUntil: NOW + 60_000, limit: 100 }
   return { ...claim, room: new Map(), unnamed: 100, ...fields }

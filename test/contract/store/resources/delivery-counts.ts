@@ -1,4 +1,4 @@
-// Counts of webhook deliveries by status: the filters of the list narrow them, and no more than the newest are looked at.
+// Counts of webhook deliveries by status: the filters of the list narrow them, and only the newest are looked at.
 
 import { describe, expect, it } from 'vitest'
 import type { Delivery } from '../../../../packages/engine/src/domain/model/delivery.ts'

@@ -1,4 +1,4 @@
-// The event log, steps that wait for events, and dedupe ids. No event is lost between a read and a wait, and none is taken
+// The event log, steps that wait for events, and dedupe ids. No event is lost between a read and a wait, and no event is taken
 // twice.
 
 import { describe, expect, it } from 'vitest'

@@ -67,7 +67,7 @@ const anAttempt = ({ id }: Delivery) => ({
   createdAt: NOW,
 })
 
-/** Removes all rows of a kind, `limit` at a time; answers how many each time. */
+/** Removes all rows of a kind, `limit` at a time; returns how many each time. */
 async function drain(store: Store, rows: PrunedRows, before: number, limit = 200): Promise<number[]> {
   const counts: number[] = []
   for (;;) {
@@ -266,7 +266,7 @@ export function pruneContract(open: OpenStore): void {
       await expect(
         store().commit({ guards: [{ type: 'run', runId: run.id, fence: 1 }], changes: [moved(run)] }),
       ).rejects.toMatchObject({ guard: { type: 'run' } })
-      // A child that answers or cancels a removed parent changes nothing, without an error.
+      // A child that answers a removed parent, or cancels it, changes nothing and causes no error.
       await write(
         store(),
         { type: 'step.woken', runId: run.id, stepIndex: 0, at: NOW, status: 'succeeded' },

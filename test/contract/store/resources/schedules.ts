@@ -1,4 +1,5 @@
-// Lists of schedules in the order of their next instants, and of missed ones, through the crons of workflows and the API's alike.
+// Lists of schedules in the order of their next instants, and of missed ones, with the crons of workflows and the schedules of
+// the API together.
 
 import { describe, expect, it } from 'vitest'
 import type { FlowRow } from '../../../../packages/engine/src/domain/model/flow-row.ts'

@@ -1,4 +1,4 @@
-// The attributes of a run, its own column and the rows by which lists find it; and its progress, a column alone.
+// The attributes of a run, in a column of the run and in rows for lists; and its progress, which is only a column.
 
 import { describe, expect, it } from 'vitest'
 import type { Change } from '../../../../packages/engine/src/domain/model/change.ts'

@@ -38,7 +38,7 @@ it(`${WALKS} walks under inserts and changes skip nothing and repeat nothing`, a
   expect(met).toBeGreaterThan(WALKS * 10)
 })
 
-/** Answers how many runs the walk had to meet. */
+/** Returns how many runs the walk had to meet. */
 async function walkOnce(random: Seeded, label: string): Promise<number> {
   const pick = <T>(values: readonly T[]): T => values[random.between(0, values.length - 1)] as T
   const order = { sort: pick(SORTS), dir: pick(DIRS) }

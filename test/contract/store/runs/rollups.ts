@@ -16,7 +16,7 @@ const DAY = 24 * HOUR
 const FROM = spanStart('1d', NOW - 2 * DAY)
 const UNTIL = FROM + 4 * DAY
 
-/** An ended run, with the end that its live form comes to. */
+/** An ended run, with the end of its live form. */
 function anEnd(fields: Partial<Run> & Pick<Run, 'createdAt'>): { live: Run; end: Partial<Run>; run: Run } {
   const live = aLeasedRun({ startedAt: fields.createdAt, ...fields, status: 'running', finishedAt: undefined })
   const end: Partial<Run> = {
@@ -29,13 +29,13 @@ function anEnd(fields: Partial<Run> & Pick<Run, 'createdAt'>): { live: Run; end:
   return { live, end, run: { ...live, ...end } }
 }
 
-/** The spans that the runs give when they are counted one by one. */
+/** The spans that result when the runs are counted one by one. */
 function expected(runs: readonly Run[], step: SeriesStep): Map<number, RunTally> {
   const spans = new Map<number, RunTally>()
   for (const run of runs) {
     const tallyAt = (at: number) => tallyOf(spans, spanStart(step, at))
     if (run.failure !== undefined) {
-      // A span has a tally, if an empty one, also where a series counts nothing of it.
+      // A span has a tally, even if it is empty because a series counts nothing of it.
       if (run.finishedAt !== undefined) {
         tallyAt(run.createdAt)
         tallyAt(run.finishedAt).onFailure[run.status as (typeof TERMINAL_STATUSES)[number]]++

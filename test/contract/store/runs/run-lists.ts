@@ -222,7 +222,7 @@ export function runListsContract(open: OpenStore): void {
     })
 
     it('find the few that match two filters of many runs each, in every order', async () => {
-      // The two filters have runs of their own for long stretches, and of one time share few.
+      // Each filter has its own runs for long stretches, and the filters share few runs of the same time.
       const runs = Array.from({ length: 4800 }, (_, i) =>
         aRun({
           createdAt: NOW + i,

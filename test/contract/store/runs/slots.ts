@@ -210,7 +210,7 @@ export function slotsContract(open: OpenStore): void {
       expect(await load(holders[1] as Run)).toMatchObject({ leaseOwner: 'engine-2' })
       for (const run of held) {
         const { availableAt, waitsForSlot } = await load(run)
-        // As of their creation, so that they go before younger runs.
+        // Due as of their creation, so that they go before younger runs.
         expect({ availableAt, waitsForSlot }).toEqual({ availableAt: NOW, waitsForSlot: undefined })
       }
     })

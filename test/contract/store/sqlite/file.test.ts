@@ -1,4 +1,4 @@
-// The contract on a file with its threads, and the promises of a file alone.
+// The contract on a file with its threads, and the promises that only a file has.
 
 import { execFile, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -28,7 +28,7 @@ import { storeContract } from '../store-contract.ts'
 const root = mkdtempSync(join(tmpdir(), 'perdure-store-'))
 let files = 0
 
-/** A database file of its own, in a directory that does not exist yet. */
+/** A new database file, in a directory that does not exist yet. */
 function freshFile(): string {
   return join(root, String(files++), 'engine.db')
 }
@@ -98,7 +98,7 @@ describe('SQLite on a file', () => {
     })
     const [runIds] = (await once(holder, 'message')) as [string[]]
     await expect(openSqliteStore({ file })).rejects.toThrow('another engine')
-    // It notices nothing of what follows.
+    // It does not notice anything that follows.
     holder.kill('SIGSTOP')
     rmSync(`${file}.lock`)
     const running = `another engine is running on ${file}: process ${holder.pid} of ${hostname()}, since `

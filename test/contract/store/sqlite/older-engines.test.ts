@@ -1,5 +1,5 @@
-// Lists find a run by an attribute and its end, whether or not its rows note the end: an engine of the version before, which runs
-// on during a rollout, does not note it.
+// Lists find a run by an attribute and its end, whether or not its rows note the end: an engine of the version before, which
+// keeps running during a rollout, does not note it.
 
 import { expect, it } from 'vitest'
 import { Connection } from '../../../../packages/engine/src/adapters/sql/sqlite/connection.ts'

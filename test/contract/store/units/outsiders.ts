@@ -287,7 +287,7 @@ export function outsidersContract(open: OpenStore): void {
         const availableAt = name === 'held' ? NOW + 1 : run.availableAt
         expect((await store().loadRun(run.id))?.run, name).toEqual({ ...run, availableAt })
       }
-      // A run that has started is not held any more.
+      // A run that has started is no longer held.
       const started = {
         ...runs.held,
         status: 'running',
