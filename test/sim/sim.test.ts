@@ -6,7 +6,7 @@ import { part } from '../part.ts'
 import { shrink, simulate } from './core/simulate.ts'
 
 const NOTHING_OFF: ReadonlySet<string> = new Set()
-// The rest goes on where the gate ends.
+// The rest continues where the gate ends.
 const { first, count: usual } = {
   gate: { first: 1, count: 10 },
   rest: { first: 11, count: 20 },

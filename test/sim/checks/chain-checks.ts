@@ -1,5 +1,5 @@
-// Checks chains of runs at the end of a simulation: each run that continues is followed by one other, with the data that its runner gave
-// (docs/concepts.md#runs-that-continue).
+// Checks chains of runs at the end of a simulation: each run that continues is followed by one other run, with the data from
+// its runner (docs/concepts.md#runs-that-continue).
 
 import { ensure, same } from '../core/violation.ts'
 import type { RunRecord } from './record.ts'

@@ -23,7 +23,7 @@ export function checkCleanups({ runs, specs }: Snapshot): void {
   }
 }
 
-/** On-failure runs and cleanup runs are not cleaned up after. */
+/** On-failure runs and cleanup runs have no cleanup runs. */
 function isUndone({ run }: JudgedRun): boolean {
   const hasEnded = run.status === 'failed' || run.status === 'cancelled'
   return hasEnded && run.failure === undefined && run.cleanupOf === undefined
@@ -36,7 +36,7 @@ function undoableSteps({ steps }: JudgedRun, spec: WorkflowSpec): Step[] {
       .filter(node => node.kind === 'run' && hasRollback(spec, node))
       .map(node => hashId(node.id)),
   )
-  // A step that was settled by hand was not carried out.
+  // A step that was settled by hand was not executed.
   return steps
     .filter(({ id, status, settledBy }) => ids.has(id) && status === 'succeeded' && !settledBy)
     .sort((a, b) => b.seq - a.seq)

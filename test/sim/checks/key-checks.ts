@@ -1,5 +1,5 @@
-// Checks the keys of live runs at every commit: among the live runs of a workflow, a singleton's key and the key of a direct start are
-// there once (docs/flow-control.md#singleton, docs/concepts.md#one-live-run-per-key).
+// Checks the keys of live runs at every commit: among the live runs of a workflow, a singleton's key and the key of a direct
+// start occur once (docs/flow-control.md#singleton, docs/concepts.md#one-live-run-per-key).
 
 import type { Unit } from '../../../packages/engine/src/domain/model/change.ts'
 import type { Run } from '../../../packages/engine/src/domain/model/run.ts'

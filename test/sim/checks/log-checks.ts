@@ -26,7 +26,7 @@ function checkOnce(runId: string, lines: readonly LogLine[]): void {
     const detail = () => `${runId}: ${JSON.stringify(line)}`
     ensure(line.seq > last, 'log lines come in seq order', detail, [runId])
     last = line.seq
-    // The engine's own lines have indexes of their own.
+    // The engine's own lines have separate indexes.
     if (OF_ENGINE.test(line.message)) continue
     // Execution tokens are unique, so an equal message is the same line.
     const key = line.scope === '@root' ? `@root ${line.index}` : `${line.message} ${line.index}`
@@ -71,7 +71,7 @@ function checkComplete(
   )
   for (const step of steps) {
     if (step.op !== 'StepRun' || step.status !== 'succeeded' || step.carried) continue
-    // An answer after the end stores results alone.
+    // An answer after the end stores only results.
     const isLate = wall.wasSet || (step.finishedAt ?? 0) >= (run?.finishedAt ?? Infinity)
     if (isLate && mayAnswerLate(run)) continue
     const executed = runnerRecord.executions(id, step.id).find(execution => execution.token === tokenOf(step.data))

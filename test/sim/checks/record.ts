@@ -1,5 +1,4 @@
-// The checkers' record of one run: what was read of it when the engine was last idle, and what has been observed
-// since.
+// The checkers' record of one run: its state when the engine was last idle, and everything observed since.
 
 import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
 import type { StoredFrame } from '../../../packages/engine/src/domain/view/timeline-frames.ts'
@@ -34,7 +33,7 @@ export interface RunRecord {
   lastAttempt: number
   /** By step index: when a time-out was committed, by the simulation's time. */
   timedOutAt: Map<number, number>
-  /** The clock by which the engine writes times: once it was set, they compare no longer. */
+  /** The clock by which the engine writes times: once it was set, times cannot be compared any more. */
   wall: Wall
 }
 
@@ -58,7 +57,7 @@ export function newRecord(options: Pick<RunRecord, 'namespace' | 'id' | 'earlier
 const TERMINAL = ['succeeded', 'failed', 'cancelled']
 const SETTLED = ['succeeded', 'failed', 'cancelled']
 
-/** Kinds of steps that somebody else than the run's engine settles. */
+/** Kinds of steps that somebody other than the run's engine settles. */
 export const SETTLED_OUTSIDE: ReadonlySet<Step['op']> = new Set([
   'WaitForEvent',
   'WaitForCallback',

@@ -101,7 +101,7 @@ export function checkReason(record: RunRecord, childOf: (runId: string) => RunRe
       [run.id, step.childRunId],
     )
   }
-  // Turns of others wake a step that waits for its own.
+  // The turns of other steps wake a step that waits for its own turn.
   const wakes = open.some(step => SETTLED_OUTSIDE.has(step.op) || step.limit !== undefined)
   ensure(
     run.availableAt !== undefined || run.status === 'paused' || wakes || waitsForSlot(run),

@@ -173,7 +173,7 @@ export function checkTimers(
     journal,
   }: { runnerRecord: RunnerRecord; startedAt: number; wall: Wall; journal: Journal },
 ): void {
-  // A time that was asked for as such is one of the wall clock.
+  // A time that was requested as a time is a time of the wall clock.
   const wallTimesFrom = wall.wasSet ? undefined : startedAt
   const { request, sentAt } = pass
   const { runId } = request.ctx

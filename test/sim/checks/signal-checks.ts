@@ -1,6 +1,6 @@
-// Checks signals and updates at the end of a simulation: each that was taken in reaches one step of its chain at most, in the order of the
-// log, none is lost, an update has the answer of the step that took it, and the log of the last run counts those that nobody took
-// (docs/signals.md).
+// Checks signals and updates at the end of a simulation: each accepted signal reaches at most one step of its chain, in the
+// order of the log, none is lost, an update has the answer of the step that took it, and the log of the last run counts those
+// that nobody took (docs/signals.md).
 
 import type { Event } from '../../../packages/engine/src/domain/model/event.ts'
 import type { Step } from '../../../packages/engine/src/domain/model/step.ts'

@@ -32,7 +32,7 @@ function add(map: Map<string, JudgedRun[]>, key: string, record: JudgedRun): voi
   map.set(key, [...(map.get(key) ?? []), record])
 }
 
-/** A step that started a run: takes it off `byStep`. */
+/** Checks a step that started a run, and removes that run from `byStep`. */
 function checkStep(
   all: Snapshot,
   { record, step, byStep }: { record: JudgedRun; step: Step; byStep: Map<string, JudgedRun[]> },

@@ -50,7 +50,7 @@ function named(rows: readonly StreamRow[]): StreamMessage[] {
   return rows.flatMap(row => withNames(messagesOf([row], 0).map(text => JSON.parse(text) as StreamMessage)))
 }
 
-/** Gives each message the step and the attempt of the one before it, where it has none of its own. */
+/** Gives each message without a step and an attempt those of the message before it. */
 export function withNames(messages: readonly StreamMessage[]): StreamMessage[] {
   let names: { step?: string; attempt?: number } = {}
   return messages.map(message => {

@@ -241,7 +241,7 @@ export class Witness implements StoreTap, SendTap {
     checkRunKept(record.run, run)
     checkRunWhole(run, record.wall)
     checkStepsKept(record.steps, steps, record.id)
-    // A late step has a seq before that of the end, which a follower has passed.
+    // A late step has a seq before the seq of the end, and a follower has already passed it.
     if (isEnded(record.run) && !same(record.steps, steps)) this.#restartTimeline(record)
     if (isEnded(run)) record.terminalSince ??= clock.now()
     record.run = run

@@ -18,7 +18,7 @@ type Command = AsyncCommand<Model, Real>
 const RUNS_MAX = 8
 const UNKNOWN_RUN = 'run_01ARZ3NDEKTSV4RRFFQ69G5FAV'
 
-/** Time always goes on a little first, so that nothing depends on the order within one millisecond. */
+/** Time always advances a little first, so that nothing depends on the order within one millisecond. */
 function command(
   text: string,
   options: {

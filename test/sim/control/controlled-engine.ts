@@ -1,6 +1,6 @@
-// The real engine for histories of control: its store is in memory, its time virtual, and every pass waits until the
-// history answers it. Histories follow each other on one engine, each in a namespace of its own, because starting an
-// engine takes longer than a history.
+// The real engine for histories of control: its store is in memory, its time virtual, and every pass waits until the history
+// answers it. Histories follow each other on one engine, each in its own namespace, because starting an engine takes longer
+// than a history.
 
 import { seededRandom } from '../../../packages/engine/src/adapters/clock/seeded-random.ts'
 import { openSqliteStore } from '../../../packages/engine/src/adapters/sql/sqlite/store.ts'
@@ -46,7 +46,7 @@ export class ControlledEngine implements Transport {
     return opened
   }
 
-  /** Goes on to the next namespace, and registers the workflows `top` and `kid` there. False: no namespace is left. */
+  /** Moves to the next namespace, and registers the workflows `top` and `kid` there. False: no namespace is left. */
   async next(): Promise<boolean> {
     if (++this.#namespace > HISTORIES_MAX) return false
     const workflows = [{ name: 'top' }, { name: 'kid' }]
@@ -84,7 +84,7 @@ export class ControlledEngine implements Transport {
     return this.waiting.wait(call)
   }
 
-  /** Stops the engine, which gives passes in flight back. */
+  /** Stops the engine, which releases passes in flight. */
   async stop(): Promise<void> {
     let stopped = false
     const stopping = (this.#engine as Engine).stop().finally(() => {

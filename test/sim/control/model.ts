@@ -171,7 +171,7 @@ export class Model {
     if (op === 'Sleep') step.wakeAt = this.now + SLEEP_MS
     if (op === 'RunWorkflow') step.child = this.#create({ parent: { run, step } })
     if (op === 'WaitForEvent') {
-      // A wait also sees events between the run's creation and itself, but for those in the memo of the pass.
+      // A wait also sees events between the run's creation and itself, except those in the memo of the pass.
       const event = this.events.find(at => at >= run.createdAt && !given.has(at))
       if (event === undefined) return
       run.taken.add(event)

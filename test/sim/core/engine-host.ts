@@ -26,7 +26,7 @@ export interface HostDeps {
   trace: Trace
   bounds: Bounds
   wall: Wall
-  /** A planted bug: the engine's durations go by the wall clock. */
+  /** A planted bug: the engine's durations use the wall clock. */
   durationsByWall?: boolean | undefined
   /** Builds the ports of one engine. */
   store(life: Life): Store

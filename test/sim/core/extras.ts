@@ -1,5 +1,5 @@
-// The parts that a seed uses besides plain workflows: each seed draws its own, so that common histories stay as they are and some have all of them
-// at once.
+// The parts that a seed uses besides plain workflows: each seed draws its own, so that common histories do not change and some
+// have all extras at once.
 
 import { Rng } from './random.ts'
 

@@ -1,6 +1,6 @@
-// Planted bugs of what only some seeds use (extras.ts): cleanup runs, kept slots, chains of runs, settled steps, waits for runs, budgets,
-// signals and limits of steps.
-// `planted.test.ts` shows that the simulation fails for every one of them.
+// Planted bugs of the features that only some seeds use (extras.ts): cleanup runs, kept slots, chains of runs, settled steps,
+// waits for runs, budgets, signals and limits of steps. `planted.test.ts` shows that the simulation fails for every one of
+// them.
 
 import type { Change, Unit } from '../../../packages/engine/src/domain/model/change.ts'
 import type { Run } from '../../../packages/engine/src/domain/model/run.ts'

@@ -1,5 +1,5 @@
-// Planted bugs of reports over HTTP: each breaks one rule of docs/wire-protocol.md#checkpoints-over-http by a method of the engine that
-// it replaces. `planted.test.ts` shows that the simulation fails for every one of them.
+// Planted bugs of reports over HTTP: each replaces a method of the engine, and so breaks one rule of
+// docs/wire-protocol.md#checkpoints-over-http. `planted.test.ts` shows that the simulation fails for every one of them.
 
 import type { Unit } from '../../../packages/engine/src/domain/model/change.ts'
 import { Checkpoints, type Taken } from '../../../packages/engine/src/services/pass/checkpoint.ts'
@@ -130,7 +130,7 @@ function afterTheEnd(takeLate: (pass: ReportingPass, payload: string) => Promise
   }
 }
 
-/** Replaces a method, and answers how to restore it. */
+/** Replaces a method, and returns a function that restores it. */
 export function replace<Target extends object, Name extends keyof Target>(
   target: Target,
   name: Name,

@@ -1,5 +1,5 @@
-// Planted bugs of direct starts and of singletons: a key that is free too early, a start that is lost, delivered events that are lost or
-// given twice. `planted.test.ts` shows that the simulation fails for every one of them.
+// Planted bugs of direct starts and of singletons: a key that becomes free too early, a start that is lost, delivered events
+// that are lost or given twice. `planted.test.ts` shows that the simulation fails for every one of them.
 
 import { SqlStore } from '../../../packages/engine/src/adapters/sql/store/sql-store.ts'
 import type { Change, Guard, Unit } from '../../../packages/engine/src/domain/model/change.ts'

@@ -8,15 +8,15 @@ import type { FaultKind } from './faults.ts'
 
 export interface PlantedBug {
   name: string
-  /** Answers what is committed in place of the unit. */
+  /** Returns the unit to commit in place of the given one. */
   tamper?(unit: Unit): Unit
-  /** Durations go by the wall clock. */
+  /** Durations use the wall clock. */
   durationsByWall?: true
   /** A wait looks back to the wall time of its run's creation. */
   looksBackByWall?: true
   /** The part of answers that the runners leave out, as if the engine ignored it. */
   runner?: PlantedInRunner
-  /** Replaces a part of the engine, and answers how to restore it. */
+  /** Replaces a part of the engine, and returns a function that restores it. */
   install?(): () => void
   /** Faults without which the bug rarely shows. */
   always?: readonly FaultKind[]

@@ -1,5 +1,5 @@
-// Random numbers that a seed repeats, with the draws that the simulation needs. Every part draws from a stream of its
-// own: switching one part off while a failure is shrunk leaves the others unchanged.
+// Random numbers that a seed repeats, with the draws that the simulation needs. Every part draws from its own stream: switching
+// one part off while a failure is shrunk leaves the others unchanged.
 
 import { seededRandom } from '../../../packages/engine/src/adapters/clock/seeded-random.ts'
 import type { Random } from '../../../packages/engine/src/ports/clock.ts'
@@ -49,7 +49,7 @@ export class Rng implements Random {
   }
 }
 
-/** A number in [0, 1) that depends on the text alone, for draws that must be equal each time. */
+/** A number in [0, 1) that depends only on the text, for draws that must be equal each time. */
 export function unitOf(text: string): number {
   return hash32(text) / 0x1_0000_0000
 }

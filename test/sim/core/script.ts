@@ -110,7 +110,7 @@ export class Script {
     const by = faults.stream('clockSet').int(-CLOCK_SET_MS_MAX, CLOCK_SET_MS_MAX)
     trace.addGlobal(`the clock is set by ${by} ms`)
     wall.set(by)
-    // After a crash before that, nobody knows the time of before: timers are early or late by as much.
+    // After an earlier crash nobody knows the old time: timers are early or late by the difference.
     await clock.advance(CLOCK_NOTICED_MS)
   }
 
@@ -255,7 +255,7 @@ export class Script {
     client.control(namespace, action, id, input)
   }
 
-  /** Gives a step that is outstanding, or another one, its end. */
+  /** Settles an outstanding step, or another step, by hand. */
   #settle(rng: Rng): void {
     const { client, witness } = this.#world
     const steps = [...witness.records.values()].flatMap(({ id: runId, namespace, steps }) =>
@@ -268,7 +268,7 @@ export class Script {
     client.settle({ ...step, token: `settled-${this.#count++}` }, rng.chance(0.3))
   }
 
-  /** Sends signals to a run, mostly to one that goes on: several at once, or around the moment of its end. */
+  /** Sends signals to a run, usually to one that continues: several at once, or around the moment of its end. */
   #signal(rng: Rng): void {
     const { client, clock, witness } = this.#world
     const records = [...witness.records.values()]
@@ -317,7 +317,7 @@ export class Script {
     }
     if (!host.current) await host.start()
     await this.#rest()
-    // The longest stall of a commit is over, there and back, and every lane has looked for work once more.
+    // The longest stall of a commit is over in both directions, and every lane has looked for work once more.
     await clock.advance(120_000)
     checkAtRest(witness.records.values())
     checkLimit(this.#world.runnerRecord)
@@ -369,7 +369,7 @@ export class Script {
     }
   }
 
-  /** When a run is due that does not wait for a slot: those that do look at their slot again from time to time. */
+  /** When a run is due that does not wait for a slot. Runs that wait for one look at their slot again from time to time. */
   async #dueRun(): Promise<number | undefined> {
     const { inner, specs, witness } = this.#world
     const due = await inner.nextAvailableAt('runs')

@@ -4,7 +4,7 @@ import { isNight } from '../../part.ts'
 
 const ONE = process.env.PERDURE_SEED
 
-/** Whether one history is played again. It need not show all that the histories of a test show together. */
+/** Whether one history is played again. It does not need to show everything that the histories of a test show together. */
 export const isOneSeed = ONE !== undefined
 
 /** The seeds of a test's histories: by default `nightly` of them at night, and half as many in the rest. */

@@ -14,7 +14,7 @@ export interface WaitingPass {
 }
 
 export interface WaitOptions {
-  /** Starts the deadline of the pass; answers how to stop it. */
+  /** Starts the deadline of the pass; returns a function that stops it. */
   deadline?: (expire: () => void) => () => void
   /** Whether the engine that sent the pass has died: then nothing ends the pass any more. */
   isDead?: () => boolean

@@ -33,15 +33,15 @@ export interface WorldOptions {
   seed: number
   /** Faults and kinds of actions that are switched off. */
   off: ReadonlySet<string>
-  /** A planted bug: answers what is committed in place of a unit. */
+  /** A planted bug: returns the unit to commit in place of the given one. */
   tamper?: ((unit: Unit) => Unit) | undefined
-  /** A planted bug: the engines' durations go by the wall clock. */
+  /** A planted bug: the engines' durations use the wall clock. */
   durationsByWall?: boolean | undefined
   /** A planted bug: a wait looks back to the wall time of its run's creation. */
   looksBackByWall?: boolean | undefined
   /** A planted bug of the runners. */
   runner?: PlantedInRunner | undefined
-  /** A planted bug: replaces a part of the engine, and answers how to restore it. */
+  /** A planted bug: replaces a part of the engine, and returns a function that restores it. */
   install?: (() => () => void) | undefined
   /** Faults that strike in every seed. */
   always?: readonly FaultKind[]

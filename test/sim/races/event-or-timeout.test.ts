@@ -54,7 +54,7 @@ async function poster(store: Store, id: string, now: number): Promise<void> {
   })
 }
 
-/** Runs one race; answers which of the two settled the wait. */
+/** Runs one race; returns which of the two settled the wait. */
 async function race(store: Store, seed: number): Promise<'event' | 'timeout'> {
   const random = seeded(seed)
   const [runId, eventId] = [`run_${seed}`, `evt_${seed}`]

@@ -1,5 +1,5 @@
-// Checks budgets at the end of a simulation: the sum of a budget has what each attempt that is stored spent, once, and nothing but what
-// runners spent (docs/budgets.md).
+// Checks budgets at the end of a simulation: the sum of a budget contains the spending of each stored attempt once, and only
+// spending of runners (docs/budgets.md).
 
 import type { Store } from '../../../../packages/engine/src/ports/store.ts'
 import { ensure } from '../../core/violation.ts'
@@ -18,7 +18,7 @@ export async function checkBudgets({ runs, runnerRecord }: Snapshot, store: Stor
     ensure(line && least <= line.whole && line.whole <= most, 'each attempt counts once', detail, [budgetId])
   }
 
-  /** The tokens of the attempts of the run, each once: a repeat of one that was not stored spends the same. */
+  /** The tokens of the attempts of the run, each once: a repeat of an attempt that was not stored spends the same. */
   function executedTokens(runId: string): number[] {
     const attempts = new Set(runnerRecord.executionsOf(runId).map(({ stepId, attempt }) => `${stepId} ${attempt}`))
     return [...attempts].map(key => {

@@ -1,6 +1,6 @@
-// Checks the limit that steps share by the starts that runners recorded: in no window of its period does an app of a namespace have more
-// than the limit (docs/steps.md#limits-that-steps-share). A callback that starts after its engine gave the pass up counts for nothing: the
-// engine has taken the time of the loss for its start.
+// Checks the limit that steps share by the starts that runners recorded: in no window of its period does an app of a namespace
+// have more than the limit (docs/steps.md#limits-that-steps-share). A callback that starts after its engine gave the pass up
+// does not count: the engine has used the time of the loss as its start.
 
 import { ensure } from '../../core/violation.ts'
 import { VENDOR } from '../../workload/program.ts'

@@ -1,5 +1,5 @@
-// Checks kept slots: of a workflow that keeps them, no more runs are between their start and their end than its limit says, and a run
-// waits only for a slot that has a holder (docs/flow-control.md#kept-slots).
+// Checks kept slots: a workflow that keeps them has no more runs between start and end than its limit allows, and a run waits
+// only for a slot that has a holder (docs/flow-control.md#kept-slots).
 
 import type { RunView } from '../../../../packages/engine/src/ports/store-reads.ts'
 import { ensure } from '../../core/violation.ts'
@@ -27,7 +27,7 @@ function holdersOf(
 
 const slotOf = (namespace: string, { app, workflow }: RunView) => `${namespace} ${app} ${workflow}`
 
-/** A run that goes on in the place of another has its slot from its creation. No limit applies to the others that follow an end. */
+/** A run that continues another one has its slot from its creation. No limit applies to the other runs that follow an end. */
 function holdsSlot({ status, startedAt, failure, holds, cleanupOf, continuedFrom }: RunView): boolean {
   if (isEnded({ status }) || failure !== undefined) return false
   if (cleanupOf !== undefined) return holds?.fromBirth === true
