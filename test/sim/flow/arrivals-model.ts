@@ -47,7 +47,7 @@ export class Model {
   }
 
   /**
-   * The outcome of the next event of the log, by workflow. `reported` is the engine's answer, for what only the engine
+   * The outcome of the next event of the log, by workflow. `reported` is the engine's answer, for facts that only the engine
    * knows.
    */
   arrive(event: ModelEvent, reported: (workflow: string) => Outcome | undefined): Map<string, Expected> {

@@ -123,7 +123,7 @@ class History {
     await this.#compareRuns(answered, mayDie)
   }
 
-  /** Does one thing; answers the events it sends or emits, and the run it lets succeed. */
+  /** Does one thing; returns the events that it sends or emits, and the run that it lets succeed. */
   async #act(): Promise<{ events: { name: string; data: Payload }[]; answered?: string }> {
     const engine = this.#engine
     const rng = this.#rng

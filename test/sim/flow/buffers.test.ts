@@ -113,7 +113,7 @@ class History {
     })
   }
 
-  /** Without a key, a batch goes by '', and a debounce does not apply. */
+  /** Without a key, a batch uses the key '', and a debounce does not apply. */
   #key(): { key?: string } {
     return this.#rng.chance(0.85) ? { key: this.#rng.pick(['a', 'b']) } : {}
   }

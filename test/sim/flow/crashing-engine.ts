@@ -20,7 +20,7 @@ import { Life, mortalClock, mortalQueue, never, Wall } from '../ports/life.ts'
 /** The calls that write to the store: the engine may die before or after each of them. */
 const WRITES: ReadonlySet<string> = new Set(['commit', 'claimRuns', 'claimTimers', 'claimDeliveries'])
 
-/** A planted bug: answers the units that are committed, one after the other, in place of the unit. */
+/** A planted bug: returns the units to commit, one after the other, in place of the given one. */
 export type Tamper = (unit: Unit) => readonly Unit[]
 
 export interface CrashingEngineOptions {
@@ -33,7 +33,7 @@ export interface CrashingEngineOptions {
   startAt?: number
 }
 
-/** Lives of an engine; the numbers of the engine beside it begin here. */
+/** Lives of an engine; the numbers of the second engine begin here. */
 const LIVES_MAX = 1000
 
 export class CrashingEngine {
@@ -101,7 +101,7 @@ export class CrashingEngine {
     return this.#life.no
   }
 
-  /** Lets everything happen that can happen now. An engine that dies of it gets a successor. */
+  /** Lets everything happen that can happen now. If the engine dies meanwhile, it gets a successor. */
   async settle(): Promise<void> {
     await this.clock.activity.still()
     while (!this.#life.alive && !this.#isDown) {
@@ -120,7 +120,7 @@ export class CrashingEngine {
     this.#crash = { writesLeft: n, before }
   }
 
-  /** Calls off a death that `crashAtWrite` has set. */
+  /** Cancels a death that `crashAtWrite` has planned. */
   spare(): void {
     this.#crash = { writesLeft: Number.POSITIVE_INFINITY, before: false }
   }

@@ -6,7 +6,7 @@ import { ensure } from '../core/violation.ts'
 /** An event that a client has sent. */
 export interface Sent {
   n: number
-  /** When it is to arrive: the time of sending, if that is later. */
+  /** When the event should arrive: the time of sending, if that is later. */
   at: number
   /** Unknown if only a repeat was answered. */
   id?: string

@@ -257,7 +257,7 @@ class History {
 
   async #setClock(by: number): Promise<void> {
     await this.#record(`the clock is set by ${by}`, async () => {
-      // Until the engine notices, it goes by the time of before.
+      // Until the engine notices, it uses the old time.
       await this.#look(CLOCK_NOTICED_MS)
       this.#first.wall.set(by)
       await this.#first.pass(CLOCK_NOTICED_MS)
@@ -273,7 +273,7 @@ class History {
     await this.#look()
   }
 
-  /** Shows the model what the store has. `aheadMs`: some engine may show a time that is so far ahead of the machines. */
+  /** Shows the model the contents of the store. `aheadMs`: how far an engine's time may be ahead of the machines. */
   async #look(aheadMs = 0): Promise<void> {
     const reads = this.#first.store.in('default')
     const [records, rows, actions] = await Promise.all([

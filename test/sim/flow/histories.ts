@@ -31,7 +31,7 @@ export abstract class RandomHistory implements History {
 
   abstract play(): Promise<void>
 
-  /** Acts and looks so many times. The engine crashes now and then. */
+  /** Acts and checks this many times. The engine crashes now and then. */
   protected async actAndLook(times: number, act: () => Promise<void>, look: () => Promise<void>): Promise<void> {
     for (let time = 0; time < times; time++) {
       if (this.rng.chance(0.1)) this.engine.crashAtWrite(this.rng.int(1, 5), this.rng.chance(0.5))
@@ -46,7 +46,7 @@ export abstract class RandomHistory implements History {
   }
 }
 
-/** Plays the history of a seed. Throws what it found wrong, with the seed and the transcript. */
+/** Plays the history of a seed. Throws the fault that it found, with the seed and the transcript. */
 export async function playHistory<T extends History>(
   seed: number,
   open: (engine: CrashingEngine) => T,

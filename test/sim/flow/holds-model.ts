@@ -34,7 +34,10 @@ export function slotsOf({ name, concurrency = [] }: Policies, data: Payload): Ma
   return slots
 }
 
-/** The slots that a run holds: while it is driven all of them, and from its start to its end those of limits with `hold: "run"`. */
+/**
+ * The slots that a run holds: all of them while it is driven, and the slots of limits with `hold: "run"` from its start to its
+ * end.
+ */
 export function heldSlotsOf(
   policies: Policies,
   data: Payload,

@@ -1,5 +1,5 @@
-// A reference model of redrive, written from docs/events.md#redrive alone: how many runs each event may have started of a
-// workflow. Used by redrive.test.ts.
+// A reference model of redrive, written from docs/events.md#redrive alone: how many runs of a workflow each event may have
+// started. Used by redrive.test.ts.
 
 import { ensure } from '../core/violation.ts'
 

@@ -13,7 +13,7 @@ import { type Counts, checkCalls, type Single, type Starts } from './redrive-mod
 const SEEDS = seedsOf(5)
 const ACTIONS = 12
 const EVENT = 'order'
-/** One is started by every third event when it arrives, the other by none. */
+/** Every third event starts one of the workflows when it arrives; no event starts the other. */
 const WORKFLOWS = ['bill', 'audit'] as const
 type Workflow = (typeof WORKFLOWS)[number]
 const TRIGGERED_EVERY = 3
@@ -151,7 +151,7 @@ class History {
     this.#shown.triggered += Math.floor(count / TRIGGERED_EVERY)
   }
 
-  /** Clients at any engines start so many calls at once; the engines may die at any write of them. */
+  /** Clients at any engines start this many calls at once; the engines may die at any of their writes. */
   async #redrive(
     workflow: Workflow,
     { bulk, single, mayCrash }: { bulk: number; single: number; mayCrash: boolean },

@@ -20,7 +20,7 @@ const ACTIONS = 40
 const EVERY_MS = 200
 /** The longest nap of a handler. */
 const NAP_MS = 500
-/** A run whose engine died is taken up again within this time. */
+/** Another engine takes up a run whose engine died within this time. */
 const TAKEN_UP_MS = 60_000
 const KEYS = ['plan', 'tier', 'city']
 /** Durations by which the wall clock is set. */
@@ -142,7 +142,10 @@ class History {
     for (let i = 0; i < ACTIONS; i++) await this.#act()
   }
 
-  /** Checks the rate of what is about to be written. A value that a stop brings, or that follows a clock set back, does not wait. */
+  /**
+   * Checks the rate of the values that are about to be written. A value that a stop brings, or that follows a clock set back,
+   * does not wait.
+   */
   observe(units: readonly Unit[]): readonly Unit[] {
     for (const unit of units) {
       for (const change of unit.changes) {
@@ -294,7 +297,7 @@ class History {
     this.counts.clocks++
     return this.#record(`the clock is set by ${by}`, async () => {
       this.#engine.wall.set(by)
-      // The time of the last value is not known by the new clock.
+      // The new clock does not know the time of the last value.
       this.#wasSetBack = true
       // The engine notices, and takes up the run again if its lease seems over.
       await this.#engine.pass(TAKEN_UP_MS)

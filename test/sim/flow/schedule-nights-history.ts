@@ -9,12 +9,12 @@ import { CrashingEngine } from './crashing-engine.ts'
 import { fixedTimes, interval, NightSchedule, steadyTimes, type Times } from './schedule-nights-model.ts'
 
 const ACTIONS = 10
-/** The history goes to an instant in so many milliseconds before it, with engines that are there. */
+/** The history stops this many milliseconds before an instant, with engines that are up. */
 const BEFORE_MS = 20_000
 /** Longer than the lease of a timer, a dead engine's too, and the longest sleep of a lane. */
 const AFTER_MS = 40_000
 
-/** Time goes on by at most so much at once. */
+/** Time advances by at most this much at once. */
 const STRIDE_MS_MAX = 2.5 * HOUR
 
 const iso = (time: number) => new Date(time).toISOString()
@@ -34,7 +34,7 @@ export interface NightOptions {
   rng: Rng
   change: ClockChange
   counts: NightCounts
-  /** The wall clock may be set; else engines are away. */
+  /** The wall clock may be set; otherwise engines are away. */
   mayBeSet: boolean
 }
 
@@ -104,7 +104,7 @@ export class NightHistory {
     this.#schedules.push(schedule)
   }
 
-  /** Time goes on to one of the next instants, and some of it without an engine or by a clock that is set. */
+  /** Time advances to one of the next instants, sometimes without an engine or with a clock that is set. */
   async #instant(): Promise<void> {
     const { rng, counts, mayBeSet } = this.#options
     const open = this.#schedules.filter(({ model }) => !model.isPaused && this.#coming(model).length > 0)
@@ -130,7 +130,7 @@ export class NightHistory {
     counts.fired += this.#schedules.filter(({ model }) => model.fired.includes(at)).length
   }
 
-  /** The next instants of the schedule, but for the next moment. */
+  /** The next instants of the schedule, except those of the next moment. */
   #coming(model: NightSchedule): number[] {
     return model.following(this.#now + 2 * BEFORE_MS).filter(instant => instant <= this.#now + STRIDE_MS_MAX)
   }
@@ -163,7 +163,7 @@ export class NightHistory {
     if (rival === 'pause' || rival === 'delete') await this.#adopt(model, at)
   }
 
-  /** Either the pause, or deletion, or the instant was first; what the store has says which. */
+  /** Either the pause, the deletion or the instant was first; the store shows which. */
   async #adopt(model: NightSchedule, at: number): Promise<void> {
     const { counts } = this.#options
     const times = (await this.#found(model.id)).filter(instant => instant === at).length
@@ -271,7 +271,7 @@ export class NightHistory {
     return answer
   }
 
-  /** Shows the model what the store has, and compares the list of schedules. */
+  /** Shows the model the contents of the store, and compares the list of schedules. */
   async #look(): Promise<void> {
     for (const engine of this.#engines) {
       for (const pass of [...engine.waiting]) pass.answer(200, { data: null, logs: [] })

@@ -54,7 +54,7 @@ export class NightSchedule {
   /** Instants that have fired, and the moments at which it was fired by hand. */
   readonly fired: number[] = []
   readonly #instants: readonly number[]
-  /** Instants that have fired, or are treated so: they do not come again. */
+  /** Instants that have fired, or count as fired: they do not come again. */
   readonly #over = new Set<number>()
   /** No instant before this one fires any more, unless the clock is set back. */
   #floor: number
@@ -100,7 +100,7 @@ export class NightSchedule {
     this.#countFrom(now)
   }
 
-  /** A schedule that is paused counts again when it is resumed. */
+  /** A paused schedule computes its next instant when it is resumed. */
   setBack(now: number): void {
     if (!this.isPaused) this.#countFrom(now)
   }
@@ -130,7 +130,7 @@ export class NightSchedule {
     for (let next = this.nextAt; next !== undefined && next <= now; next = this.nextAt) this.settle(next, true)
   }
 
-  /** An engine is there again at `now`, or notices a clock that was set forward to it: answers how many instants were missed. */
+  /** An engine is up again at `now`, or notices a clock that was set forward to it. Returns how many instants were missed. */
   runAt(now: number): number {
     const first = this.nextAt
     if (first === undefined || first > now) return 0

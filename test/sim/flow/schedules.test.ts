@@ -74,7 +74,7 @@ class Model {
     this.#nextAt ??= this.#after(now)
   }
 
-  /** An engine is there again at `now`: what has come due fires. */
+  /** An engine is up again at `now`: the instants that have come due fire. */
   runAt(now: number): void {
     const due: number[] = []
     while (this.#nextAt !== undefined && this.#nextAt <= now) {

@@ -11,7 +11,7 @@ import type { Trace } from '../core/trace.ts'
 import { InjectedFault } from '../core/violation.ts'
 import { type Life, never } from './life.ts'
 
-/** Observes what reaches the real store. */
+/** Observes the calls that reach the real store. */
 export interface StoreTap {
   /** Called just after the unit was applied. */
   applied(unit: Unit): void
@@ -27,7 +27,7 @@ export interface FaultyStoreDeps {
   trace: Trace
   tap: StoreTap
   life: Life
-  /** A planted bug: answers what is committed in place of the unit. */
+  /** A planted bug: returns the unit to commit in place of the given one. */
   tamper?: ((unit: Unit) => Unit) | undefined
   /** A planted bug: a wait looks back to the wall time of its run's creation. */
   looksBackByWall?: boolean | undefined

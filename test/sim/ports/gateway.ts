@@ -1,5 +1,5 @@
-// Another engine of the store, which sends no passes: it takes reports of runners for the engines that do, over a bus that loses,
-// repeats and reorders messages.
+// Another engine of the store, which sends no passes: it accepts reports of runners for the engines that do, over a bus that
+// loses, repeats and reorders messages.
 
 import { LoopbackNetwork } from '../../../packages/engine/src/adapters/bus/loopback.testkit.ts'
 import { EngineError } from '../../../packages/engine/src/domain/model/errors.ts'

@@ -9,7 +9,7 @@ import type { Queue } from '../../../packages/engine/src/ports/queue.ts'
 export class Life {
   readonly no: number
   state: 'alive' | 'zombie' | 'dead' = 'alive'
-  /** The engine drains: from some moment on it does not listen any more. */
+  /** The engine drains: at some moment it stops listening. */
   draining = false
 
   constructor(no: number) {
@@ -54,7 +54,7 @@ export function mortalClock(clock: Clock, life: Life, wall: Wall): Clock {
   return { ...own, at: (time, fn) => callAt(own, time, fn) }
 }
 
-/** A planted bug: durations go by the wall clock. */
+/** A planted bug: durations use the wall clock. */
 export function wallOnly(clock: Clock): Clock {
   return {
     now: () => clock.now(),

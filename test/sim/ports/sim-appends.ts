@@ -1,5 +1,6 @@
-// Runners that append to output streams while their steps run (docs/wire-protocol.md#output-streams): before a step is reported, its
-// chunks are sent in several appends, with time between them in which engines die or are replaced. Some appends come twice.
+// Runners that append to output streams while their steps run (docs/wire-protocol.md#output-streams): before a step is
+// reported, its chunks are sent in several appends, with time between them in which engines die or are replaced. Some appends
+// are sent twice.
 
 import { STREAM_MARK } from '../../../packages/engine/src/ports/transport.ts'
 import type { Faults } from '../core/faults.ts'
@@ -81,7 +82,7 @@ export class SimAppends {
     clock.activity.sign()
     trace.add(`engine ${life.no} answers the append of pass ${no}: ${ack}`)
     if (life.dead) return never()
-    // The step was given its end by hand, or the run has ended: nothing further is stored.
+    // The step was settled by hand, or the run has ended: nothing further is stored.
     if (ack === '' || (ack !== undefined && 'error' in JSON.parse(ack))) execution.isCut = true
     return ack !== undefined
   }

@@ -53,7 +53,10 @@ export class SimReports {
     this.#gateway = Gateway.open({ clock, store, seed: rng.int(0, 1e6), post })
   }
 
-  /** Sends a report until an answer comes. `unreported`: none came; it may be stored or not. `over`: by the engine, the pass is. */
+  /**
+   * Sends a report until an answer comes. `unreported`: none came; it may be stored or not. `over`: the engine says that the
+   * pass is over.
+   */
   async report(flight: Reporting, report: Checkpoint): Promise<CheckpointAck | 'unreported' | 'over'> {
     const { clock, faults } = this.#deps
     for (let tries = 0; tries < TRIES_MAX; tries++) {
@@ -102,7 +105,7 @@ export class SimReports {
     trace.add(`${what}: ${JSON.stringify(report).slice(0, 300)}`)
     const payload = JSON.stringify(report)
     const answer = await (isElsewhere ? this.#forwarded(token, payload) : this.#post(token, payload))
-    // Refusals have a number of the request.
+    // Refusals contain a number of the request.
     trace.add(`${what} is answered: ${answer?.status} ${answer?.status === 200 ? answer.text.slice(0, 300) : ''}`)
     try {
       if (answer) checkAnswer(flight, { report, answer, wasOver, what })
@@ -112,7 +115,7 @@ export class SimReports {
     return answer
   }
 
-  /** Posts to the engine that serves now, as a runner does that knows one address. */
+  /** Posts to the engine that serves now, like a runner that knows one address. */
   async #post(token: string, payload: string): Promise<ReportAnswer | undefined> {
     const { clock, current } = this.#deps
     const serving = current()
@@ -147,7 +150,7 @@ function checkAnswer(
   ensure(!wasOver || status !== 200, 'the token of a pass that is over is void', detail, [runId])
   const { receipts, sentSeq } = flight
   const first = receipts.get(report.seq)
-  // While others are under way, one of them may have been stored in between.
+  // While other reports are under way, one of them may have been stored in between.
   const isNewest = receipts.size === sentSeq && [...receipts.keys()].at(-1) === report.seq
   ensure(
     status !== 200 || !isNewest || first === text,

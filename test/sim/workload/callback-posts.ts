@@ -1,5 +1,5 @@
-// Posts to the callbacks of runs by those who got the URLs: before the step asks, around the moment at which it does, while it
-// waits and afterwards, several at once, and with tokens that are not valid.
+// Posts to the callbacks of runs, by clients that got the URLs: before the step waits, around the moment at which it begins to
+// wait, while it waits and afterwards, several at once, and with tokens that are not valid.
 
 import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
 import type { Rng } from '../core/random.ts'

@@ -31,13 +31,13 @@ export interface ClientDeps {
   trace: Trace
   journal: Journal
   witness: Witness
-  /** The features of runners besides those that all have. */
+  /** The features of runners in addition to those that all have. */
   features: readonly string[]
 }
 
 export class Client {
   readonly #deps: ClientDeps
-  /** The engines that owe an answer, one entry a request. */
+  /** The engines that have not answered yet, one entry per request. */
   readonly #owing = new Set<{ life: Life }>()
 
   constructor(deps: ClientDeps) {
@@ -111,7 +111,7 @@ export class Client {
     })
   }
 
-  /** Gives a step its end by hand. */
+  /** Settles a step by hand. */
   settle(settled: Settled & { namespace: string }, fails: boolean): void {
     const { journal, trace, witness } = this.#deps
     const { token, runId, stepId, namespace } = settled

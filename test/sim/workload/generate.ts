@@ -1,4 +1,4 @@
-// Generates the workflows of a seed: random trees of every kind of step, bounded in depth and in what they can start.
+// Generates the workflows of a seed: random trees of every kind of step, bounded in depth and in the runs they can start.
 
 import type { Extra } from '../core/extras.ts'
 import type { Rng } from '../core/random.ts'
@@ -137,7 +137,7 @@ function asSingleton(spec: WorkflowSpec, rng: Rng): WorkflowSpec {
   return { ...spec, body, singleton, ...(rng.chance(0.5) ? { cancelOn: rng.pick(SIGNALS) } : {}) }
 }
 
-/** A few steps have a policy of their own. */
+/** A few steps have their own policy. */
 function policyOf(rng: Rng): Pick<RunNode, 'retry'> {
   if (!rng.chance(0.25)) return {}
   return { retry: { maxAttempts: rng.int(1, 4), initialMs: rng.pick([0, 50, 1000]) } }

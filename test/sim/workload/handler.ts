@@ -1,5 +1,5 @@
-// One pass over a workflow: follows its tree along the memo and answers what the handler would do next. This is the
-// part of an SDK that decides what is new; `runner.ts` carries it out.
+// One pass over a workflow: follows its tree along the memo and returns what the handler would do next. This is the part of an
+// SDK that decides which steps are new; `runner.ts` carries it out.
 
 import { createHash } from 'node:crypto'
 import type { Node, Sequence } from './program.ts'
@@ -53,7 +53,7 @@ export function walk(body: Sequence, memo: Readonly<Record<string, MemoEntry>>):
       }
       case 'race': {
         const flows = node.branches.map(sequence)
-        // Not by branch: a branch that throws later must not change the result that an earlier pass used.
+        // Not for each branch: a branch that throws later must not change the result that an earlier pass used.
         return (
           flows.find(flow => flow.state === 'done') ??
           flows.find(flow => flow.state === 'threw') ?? { state: 'suspended' }

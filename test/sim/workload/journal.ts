@@ -47,7 +47,7 @@ export interface PostedCallback {
   isOver?: boolean
 }
 
-/** A step that was given its end by hand. */
+/** A step that was settled by hand. */
 export interface Settled {
   /** Unique; in the data or in the message. */
   token: string
@@ -82,7 +82,7 @@ export interface DirectStart {
   askedAt: number
   /** HTTP status; absent when no answer came. */
   status?: number
-  /** The run in the answer: that of the start, or the live run that it met. */
+  /** The run in the answer: the one that was started, or the live run with the key. */
   runId?: string
 }
 

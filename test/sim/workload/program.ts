@@ -67,7 +67,7 @@ export type Node =
   | { kind: 'all'; branches: Sequence[] }
   /** The first branch, as by Promise.race. */
   | { kind: 'race'; branches: Sequence[] }
-  /** Catches what is thrown inside. */
+  /** Catches errors that are thrown inside. */
   | { kind: 'caught'; body: Sequence }
   /** A log line of the handler itself. */
   | { kind: 'log'; message: string }
@@ -91,7 +91,7 @@ export function isLimited({ limits }: Pick<WorkflowSpec, 'limits'>, { id }: Pick
 export interface WorkflowSpec {
   app: string
   name: string
-  /** A workflow may start only workflows of a higher level, so that no chain of events goes on without end. */
+  /** A workflow may start only workflows of a higher level, so that no chain of events is endless. */
   level: number
   /** Absent: the implicit trigger on its name. */
   triggers?: { event: string }[]
@@ -105,7 +105,7 @@ export interface WorkflowSpec {
   limits?: true
   /** How many of its runs keep a slot at once. */
   keeps?: number
-  /** Its runs have a budget of their own that is never exceeded. */
+  /** Its runs have their own budget, which is never exceeded. */
   spends?: true
   /** At most one of its runs with the key is live. Without an expression all runs share the key. */
   singleton?: { mode: 'skip' | 'cancel' | 'deliver'; key?: string }

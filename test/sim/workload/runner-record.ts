@@ -16,7 +16,7 @@ export interface Execution {
   lines: LogLine[]
   /** The runner has begun to send its appends to output streams. */
   hasStreamed?: true
-  /** The engine took no further appends of it. */
+  /** The engine accepted no further appends of it. */
   isCut?: true
   /** When it started, for a step with a limit. */
   startedAt?: number

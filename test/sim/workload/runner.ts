@@ -1,5 +1,5 @@
-// A runner: it answers invokes by following the workflow and executing new steps, and misbehaves when the faults say
-// so. Every execution and every return makes a new token, so that two results can always be distinguished.
+// A runner: it answers invokes by following the workflow and executing new steps, and misbehaves when a fault strikes. Every
+// execution and every return makes a new token, so that two results can always be distinguished.
 
 import { createHmac } from 'node:crypto'
 import type { Faults } from '../core/faults.ts'
@@ -38,7 +38,7 @@ export class SimRunner {
     this.deps = deps
   }
 
-  /** Carries out what comes next without ending the pass; undefined when nothing comes next. */
+  /** Executes what comes next without ending the pass; undefined if nothing comes next. */
   checkpoint(pass: Pass, seq: number, now: number): Checkpoint | undefined {
     const body = this.#body(pass)
     if (!body) return undefined
@@ -92,7 +92,7 @@ export class SimRunner {
     return json(200, { ...this.#end(pass, spec), opcodes, logs: lines.all })
   }
 
-  /** The result, or the data of the run that goes on in place of this one. */
+  /** The result, or the data of the run that continues this one. */
   #end(pass: Pass, { links = 0 }: WorkflowSpec): { data: unknown } | { continueAs: { data: unknown } } {
     const { ctx, event } = pass.request
     const given = event.data as { link?: number } | null | undefined
@@ -111,8 +111,8 @@ export class SimRunner {
   }
 
   /**
-   * Goes on with results that are not stored yet, as long as no callback would begin. Adds the events and webhooks that come next to the opcodes.
-   * Returns whether the handler returns then.
+   * Continues with results that are not stored yet, while no callback would begin. Adds the events and webhooks that come next
+   * to the opcodes. Returns whether the handler returns then.
    */
   #goOn(pass: Pass, { body, walked, opcodes, lines }: LastSteps, now: number): boolean {
     const memo = { ...pass.memo }
@@ -220,7 +220,7 @@ export class SimRunner {
     }
   }
 
-  /** Repeated opcodes: of this answer, and of steps that the memo has already, with results that must not count. */
+  /** Repeated opcodes: of this answer, and of steps that are already in the memo, with results that must not count. */
   #repeats(pass: Pass, opcodes: readonly Opcode[]): Opcode[] {
     const stream = this.deps.faults.stream('repeatedOpcodes')
     const { request } = pass

@@ -30,7 +30,7 @@ export interface InvokeRequest {
     checkpointToken?: string
     callbackUrl?: string
     callbackKey?: string
-    /** The attempts of steps that are to be tried again. */
+    /** The attempts of steps that are retried. */
     stepAttempts?: Record<string, number>
     /** The steps that have their turn at a limit. */
     turns?: string[]
@@ -95,7 +95,7 @@ export interface Answer {
   body: string
 }
 
-/** A report of the runner while its pass goes on (docs/wire-protocol.md#checkpoints). */
+/** A report of the runner while its pass continues (docs/wire-protocol.md#checkpoints). */
 export interface Checkpoint {
   seq: number
   opcodes: Opcode[]

@@ -1,6 +1,6 @@
-// Budgets of trees, over random histories with crashes between any two writes and passes that meet in every order (docs/budgets.md): the
-// sums are those of the attempts that are stored, at every moment, and a run is paused only for a limit that is exceeded.
-// `PERDURE_SEEDS=1000` plays more of them, `PERDURE_SEED=n` only that one; a failure names its seed.
+// Budgets of trees, over random histories with crashes between any two writes and passes that meet in every order
+// (docs/budgets.md): at every moment the sums are those of the stored attempts, and a run is paused only for a limit that is
+// exceeded. `PERDURE_SEEDS=1000` plays more of them, `PERDURE_SEED=n` only that one; a failure names its seed.
 
 import { expect } from 'vitest'
 import { isTerminal, type Run } from '../../../../packages/engine/src/domain/model/run.ts'
@@ -116,7 +116,7 @@ class Trees extends RandomHistory {
         return this.engine.settle()
       case 'race':
         for (const pass of passes) this.#answer(pass)
-        // A limit may be raised while runs decide on the one before.
+        // A limit may be raised while runs decide on the old one.
         return trees.length > 0 ? this.#raise(rng.pick(trees).id, rng.int(LIMIT, 4 * LIMIT)) : this.engine.settle()
       case 'checkpoint':
         return this.#checkpoint(rng.pick(passes))
@@ -174,7 +174,7 @@ class Trees extends RandomHistory {
     if (await this.engine.orDeath(pass.checkpoint(payload))) this.note('checkpoints')
   }
 
-  /** Every run goes on until its tree is beyond a limit; with a higher limit, every run ends. */
+  /** Every run continues until its tree is beyond a limit; with a higher limit, every run ends. */
   async #rest(): Promise<void> {
     await this.#goOn()
     for (const { id, status, waitingFor } of this.#runs) {
