@@ -1,4 +1,4 @@
-// A breakage for every check of `perdure conform` on passes and headers: how a runner breaks just the rule that the check is
+// A breakage for every check of `perdure conform` on passes and headers: how a runner breaks only the rule that the check is
 // about. conform.test.ts runs each.
 
 import { hashStepId } from '@perdure/protocol'
@@ -34,7 +34,7 @@ const opcodes = (workflow: string, fields: object) =>
     body: { ...body, ...(body.opcodes && { opcodes: body.opcodes.map(opcode => ({ ...opcode, ...fields })) }) },
   }))
 
-/** The runner answers this whatever it is sent. */
+/** The runner gives this answer to every request. */
 const always = (workflow: string, status: number, body: object): Breakage => ({
   workflow,
   handler: guarded(() => ({ status, body })),
@@ -46,7 +46,7 @@ const reporting = (options: ReportingOptions): Breakage => ({
   handler: guarded(invoke => reportingPass(invoke, options)),
 })
 
-/** The runner has no checks of its own before the pass but this. */
+/** The runner makes only this check before the pass. */
 const door = (refuses: (invoke: Invoke) => boolean): Breakage => ({
   workflow: 'conform-sequence',
   handler: invoke => (refuses(invoke) ? { status: 401, body: { error: { message: 'no' } } } : handler(invoke)),

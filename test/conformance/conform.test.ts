@@ -1,5 +1,4 @@
-// `perdure conform` finds no fault of the SDK and of a runner in Python, and finds each fault that is
-// planted into a runner.
+// `perdure conform` finds no fault of the SDK and of a runner in Python, and finds each fault that is planted in a runner.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -74,7 +73,7 @@ describe('over HTTP', () => {
     const runner = await serve({ ...options, runner: RUNNER, port: 0, register: false, handleSignals: false })
     onCleanup(() => runner.close())
     const failed = checksOf(failedOf(await verdictsOf(runner.url)))
-    // Before its registration it does not know its own id.
+    // Before its registration the runner does not know its own id.
     expect(failed).toEqual(['refuses what is signed for another runner, with a 5xx'])
   })
 
@@ -146,7 +145,7 @@ describe('over Connect', () => {
 
   test('a runner is found out that breaks the rules of Connect', async () => {
     const onListening = (address: string) => {
-      // It asks for no proof, does not say hello, answers no ping, ends at unknown frames, and does not dial again.
+      // It requires no proof, does not say hello, answers no ping, ends at unknown frames, and does not dial again.
       const dial = () => {
         const socket = new WebSocket(`${address.replace('http', 'ws')}/connect`, 'engine.connect.v0', {
           autoPong: false,

@@ -37,7 +37,7 @@ export const EXCLUDED_GROUPS: Readonly<Record<string, string>> = {
   'Fork - Edge Cases': FORKS,
 }
 
-/** Reasons by case, for groups of which other cases run. */
+/** Reasons by case, for groups whose other cases run. */
 export const EXCLUDED_CASES: Readonly<Record<string, string>> = {
   'Append Operations > should enforce sequence ordering with seq': SEQUENCES,
   'HTTP Protocol > should return correct headers on PUT': WRITES,

@@ -1,6 +1,6 @@
-// The suite of the Durable Streams protocol against the read half that the engine has (docs/streams.md#read-over-http). The suite writes
-// to the streams that it reads, so a bridge makes appends of a live step of its writes. What does not apply is in
-// durable-streams-exclusions.ts.
+// The suite of the Durable Streams protocol against the read half that the engine has (docs/streams.md#read-over-http). The
+// suite writes to the streams that it reads, so a bridge turns its writes into appends of a live step. Cases that do not apply
+// are in durable-streams-exclusions.ts.
 
 import { runConformanceTests } from '@durable-streams/server-conformance-tests'
 import { beforeEach, describe, expect, type RunnerTask, test } from 'vitest'

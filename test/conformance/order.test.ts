@@ -1,5 +1,4 @@
-// Runs the runner of runner.mjs against the real engine, each in a process of its own: every kind of step, over both
-// transports.
+// Runs the runner of runner.mjs against the real engine, each in its own process: every kind of step, over both transports.
 
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

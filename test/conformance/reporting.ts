@@ -1,5 +1,5 @@
-// A pass of the runner that reports its steps over HTTP while it goes on, as docs/wire-protocol.md#checkpoints-over-http says.
-// Breakages replace parts of it.
+// A pass of the runner that reports its steps over HTTP while it continues, as docs/wire-protocol.md#checkpoints-over-http
+// says. Breakages replace parts of it.
 
 import type { Invoke } from '../kit/runner/runner-record.ts'
 import type { MemoEntry, Opcode } from '../kit/runner/wire.ts'
@@ -8,9 +8,9 @@ import { pass, type Reply } from './runner.ts'
 export interface ReportingOptions {
   /** The seq of the n-th report, at its try, both from 1. */
   seqOf?: (n: number, tries: number) => number
-  /** Goes on before the receipt is there. */
+  /** Continues before the receipt is there. */
   isHasty?: boolean
-  /** Goes on after a receipt with `stop`, or after a 410. */
+  /** Continues after a receipt with `stop`, or after a 410. */
   isStubborn?: boolean
 }
 
@@ -41,7 +41,7 @@ export async function reportingPass(invoke: Invoke, options: ReportingOptions = 
   }
 }
 
-/** A pass of the runner, with reports where the invoke says how to send them. */
+/** A pass of the runner, with reports if the invoke says how to send them. */
 export const handler = (invoke: Invoke) =>
   invoke.ctx.checkpointUrl === undefined ? pass(invoke) : reportingPass(invoke)
 

@@ -147,7 +147,7 @@ export class ChatPage {
     return (result as { answer: string }).answer
   }
 
-  /** The same, and waits until the page has read it all. */
+  /** The same, and waits until the page has read all of it. */
   async ends(): Promise<string> {
     const answer = await this.stored()
     await this.page.locator('main[data-status=ready]').waitFor({ timeout: 60_000 })

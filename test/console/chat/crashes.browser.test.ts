@@ -1,5 +1,5 @@
-// The chat of the example over a reload, the death of its runner and of its engine, and a network that is gone for ten seconds: the page ends
-// with what the run has stored, and shows nothing twice (docs/ai.md#chats).
+// The chat of the example over a reload, the death of its runner and of its engine, and a network that is gone for ten seconds:
+// at the end the page shows what the run has stored, and nothing twice (docs/ai.md#chats).
 
 import { expect, test } from 'vitest'
 import { story } from '../../../examples/chat/story.ts'

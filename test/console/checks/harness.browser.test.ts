@@ -15,7 +15,7 @@ interface Options {
   csp?: string
 }
 
-/** Opens a page with this script, as every test does, and answers its check. */
+/** Opens a page with this script, as every test does, and returns its check. */
 async function opened(script: string, { expected = [], csp = policy }: Options = {}) {
   const { origin, url } = await serveBrokenPage(
     `(async () => { ${script} })().finally(() => { document.title = 'done' })`,

@@ -22,7 +22,10 @@ const RIGHT_TO_LEFT: ShopNames = {
   error: 'تم رفض البطاقة 4711 من قبل البنك (card) 12.5',
 }
 
-/** Runs in the page: what is wider than the window or outside of it, and texts from right to left that are cut at their beginning. Texts that are cut with an ellipsis, and parts that scroll sideways by themselves, may be wider. */
+/**
+ * Runs in the page: finds parts that are wider than the window or outside of it, and texts from right to left that are cut at
+ * their beginning. Texts that are cut with an ellipsis, and parts that scroll sideways by themselves, may be wider.
+ */
 const OUTSIDE = `(() => {
   const found = []
   const mayBeWider = element => {
@@ -42,7 +45,7 @@ const OUTSIDE = `(() => {
     const [inner, outer] = [button, button.closest('td')].map(each => each.getBoundingClientRect())
     if (inner.height > 0 && (inner.top < outer.top - 1 || inner.bottom > outer.bottom + 1)) found.push('a cell cuts ' + button.textContent)
   }
-  // Rows that are as high as their texts cut none of them, and no table cuts the head of a column.
+  // Rows that are as high as their texts cut no text, and no table cuts the head of a column.
   for (const cell of document.querySelectorAll('main th, main [data-scroller] td'))
     if (wide(cell) && cell.checkVisibility()) found.push('a cell cuts ' + cell.textContent)
   for (const element of document.querySelectorAll('main :is(button, a, input, select, textarea, h1, h2, [role=tab])')) {

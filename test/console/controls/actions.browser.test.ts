@@ -85,7 +85,7 @@ const IDS: Readonly<Record<string, string>> = {
   WHR: receiver.id,
   DLV: delivery?.id ?? '',
 }
-/** All at once: an id may have the name of another in it. */
+/** All at once, because an id may contain the name of another. */
 const filled = (text: string) => text.replace(/RUN|QUICK|FAILED|KEY|WHE|WHR|DLV/g, name => IDS[name] ?? '')
 
 test('every dialog of an action shows its commands before the act', async () => {

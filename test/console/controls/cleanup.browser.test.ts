@@ -87,7 +87,7 @@ test.each([
   const cleanup = page.locator('dt:text-is("Cleanup") + dd')
   await cleanup.getByText('running').waitFor()
   if (refuses) await cleanup.getByText('not undone: flight').waitFor()
-  // The reads at the end of the run, and a moment later. What follows is read when it happens.
+  // The reads at the end of the run, and a moment later. Later changes are read when they happen.
   await until(() => reads >= 2)
   hold.open()
   await cleanup.getByText(end).waitFor()

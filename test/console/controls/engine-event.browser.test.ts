@@ -20,7 +20,7 @@ await runner({
 
 test('the log has it under the source engine, and its page leads to the run that ended', async () => {
   const { runId } = await api.send({ name: order })
-  // The on-failure run fails, too: its event says what kind of run it is of.
+  // The on-failure run fails, too: its event shows the kind of that run.
   const alerted = await until(
     async () => {
       const runs = await Promise.all((await api.runs(`?workflow=${alert}`)).map(({ id }) => api.run(id)))

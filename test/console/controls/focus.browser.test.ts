@@ -1,4 +1,4 @@
-// The focus is not lost with the control that has it: the row, the timeline or the heading near it gets it.
+// The focus is not lost when the control that has it disappears: the row, the timeline or the heading near it gets the focus.
 
 import { expect, test } from 'vitest'
 import { openPage } from '../../kit/browser/page.ts'

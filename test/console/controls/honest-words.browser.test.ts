@@ -1,4 +1,5 @@
-// Pages say what is so: the audit log, events that woke runs or come later, endpoints that fail, and a console that cannot load.
+// Pages say what is true: the audit log, events that woke runs or come later, endpoints that fail, and a console that cannot
+// load.
 
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'

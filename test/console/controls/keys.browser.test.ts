@@ -301,7 +301,7 @@ test('the timeline: n N z 0 + - h f', async () => {
   await page.getByRole('row', { name: /^first/ }).waitFor({ state: 'detached' })
 })
 
-/** Every key that has a control of its own; the others move, and only the list of keys names them. */
+/** Every key that has its own control; the other keys move, and only the list of keys names them. */
 const IN_TOOLTIPS = [
   ...['⌘K', '/', 'f', 'l', 'x', 'X', 'Esc', 'c', '.'],
   ...['1', '2', '3', '4', '5', '6', '7', 'n', 'N', 'z', '0', '+', '-', 'h', '[', ']', 'r', 'e', '{', '}', 'p'],
@@ -343,7 +343,10 @@ test('every key that has a control is in its tooltip', async () => {
   expect(IN_MENUS.filter(key => !shown.includes(key))).toEqual([])
 })
 
-/** The tree of a screen reader without its numbers, and without the counts beside the sections: times go on, and counts come late. */
+/**
+ * The tree of a screen reader without its numbers, and without the counts beside the sections: times change, and counts come
+ * late.
+ */
 const spoken = async (page: Page) =>
   (await page.locator('body').ariaSnapshot())
     .replaceAll(/\d+(?: (?:s|min|seconds?|minutes?) ago)?/g, 'n')
@@ -371,7 +374,7 @@ test.each([
     await page.keyboard.press(key)
     expect(await spoken(page), key).toBe(before)
   }
-  // Other keys count, and come after what the letters would have done.
+  // Other keys count, and come after the effects of the letters.
   await page.keyboard.press('Control+k')
   await page.getByRole('dialog', { name: 'Search' }).waitFor()
   await page.keyboard.press('Escape')

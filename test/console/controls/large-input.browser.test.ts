@@ -1,4 +1,4 @@
-// A large input is edited: a worker reads it, a fault is named, and what is sent is the text to the letter.
+// A large input is edited: a worker reads it, a fault is named, and the text is sent to the letter.
 
 import { expect, test } from 'vitest'
 import { openPage } from '../../kit/browser/page.ts'
@@ -6,7 +6,7 @@ import { openEngine, returned, unique, until } from '../../kit/index.ts'
 
 const { api, url, runner } = await openEngine()
 
-/** More than the page reads by itself. */
+/** More than the page reads without the worker. */
 const LINES = 12_000
 const BIG_NUMBER = '12345678901234567890'
 

@@ -1,4 +1,4 @@
-// Scripts that an open page loads later, and that the engine no longer has: it was replaced by one with another build.
+// Scripts that an open page loads later, and that the engine no longer has, because an engine of another build replaced it.
 
 import type { Page, Route } from 'playwright-core'
 import { expect, test } from 'vitest'
@@ -45,7 +45,7 @@ test('a page whose script did not come while the engine was away is there as soo
     return again.isVisible()
   }
   await until(isOffered, { what: 'the button' })
-  // The engine is not sought again by itself before the button is pressed: time stands still.
+  // The page does not look for the engine again before the button is pressed: time stands still.
   find()
   await again.click()
   await page.clock.resume()

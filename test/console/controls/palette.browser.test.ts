@@ -1,4 +1,4 @@
-// The palette: names of events and commands beside pages and workflows; and the ways to bulk jobs and bundles.
+// The palette: names of events and commands as well as pages and workflows; and the ways to bulk jobs and bundles.
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// The comparison of a fork with its source when results are large: it is made beside the page, and for steps that are opened only.
+// The comparison of a fork with its source when results are large: a worker makes it, and only for steps that are opened.
 
 import { expect, test } from 'vitest'
 import { openPage } from '../../kit/browser/page.ts'

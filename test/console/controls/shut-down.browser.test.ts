@@ -1,4 +1,5 @@
-// An engine that shuts down: one line says so for the whole page, actions wait, and the page goes on with the engine that answers next.
+// An engine that shuts down: one line says so for the whole page, actions wait, and the page continues with the engine that
+// answers next.
 
 import { expect, test } from 'vitest'
 import { axeViolations, openPage } from '../../kit/browser/page.ts'

@@ -181,7 +181,7 @@ test('numbers of a part say that there is more: replays of a run, and the passes
   const page = await openPage(url)
   await page.goto(`${url}/console/n/default/runs/${replayed}`)
   await page.locator('dl > div').filter({ hasText: 'Replays' }).getByText('30+', { exact: true }).waitFor()
-  // The run goes on while its further passes are read.
+  // The run continues while its further passes are read.
   await page.route(
     /passes\?.*cursor=/,
     async route => {

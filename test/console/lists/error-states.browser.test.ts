@@ -1,5 +1,5 @@
-// States of error groups in the console: a resolved group leaves the list, the overview and the rail, and is back as regressed when a run
-// fails again; an ignored one stays away until it is reopened.
+// States of error groups in the console: a resolved group leaves the list, the overview and the rail, and comes back as
+// regressed when a run fails again; an ignored one stays away until it is reopened.
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'

@@ -1,5 +1,5 @@
-// Errors in the console: one window from the list to a group and to its replay, whichever way the group was opened; names in messages
-// make no group of their own; the stack is shown.
+// Errors in the console: one window from the list to a group and to its replay, whichever way the group was opened; names in
+// messages do not make separate groups; the stack is shown.
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'

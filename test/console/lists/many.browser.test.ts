@@ -1,5 +1,5 @@
-// More than a page reads at once: error groups, limits and sentences of the overview. What is left out is named, and no number is
-// shown as a whole that is a part.
+// More than a page reads at once: error groups, limits and sentences of the overview. The page names what is left out, and
+// shows no partial number as a total.
 
 import { expect, test } from 'vitest'
 import { axeViolations, openPage } from '../../kit/browser/page.ts'
@@ -42,7 +42,7 @@ test('more errors than are read at once are not counted as all', async () => {
   const page = await openPage(url)
   await page.goto(at('/'))
   await page.getByRole('link', { name: `${MANY} failed` }).click()
-  // The failures of the window, whenever their runs were created.
+  // The failures of the window, no matter when their runs were created.
   await page.waitForURL(new RegExp(`/errors\\?.*workflow=${failing}`))
   await page.goBack()
   const looks = page.getByRole('region', { name: 'Needs attention' })

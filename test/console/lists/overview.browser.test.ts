@@ -1,5 +1,5 @@
-// The overview in use: a span of its chart opens its runs, several zoom, by a drag and by keys; it goes on with what happens; and it does not say
-// that all is well while something could not be read.
+// The overview in use: a span of its chart opens its runs, several zoom, by a drag and by keys; it follows new runs; and it
+// does not say that all is well while something could not be read.
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
@@ -40,7 +40,7 @@ test('a span of the chart opens its runs; several zoom, by Shift and the arrows 
   await page.getByRole('row', { name }).waitFor()
   await page.goBack()
   await page.getByRole('button', { name: 'Zoom out' }).click()
-  // Three times the window reaches the present, and goes on with it.
+  // Three times the window reaches the present, and moves on with it.
   await page.waitForURL(address => !address.search.includes('until'))
   await expect.poll(() => spans.count()).toBeGreaterThan(3)
   await page.goto(overview)

@@ -59,7 +59,7 @@ test('a pinned overview shows what happened then, and says what is of now', asyn
   expect(await workflows.getByRole('row', { name }).count()).toBe(0)
   await looks.getByRole('link', { name: 'show them now' }).click()
   await looks.getByRole('link', { name: '2 runs failed in 1 open group' }).waitFor()
-  // The number of the link is that of the rows of its list.
+  // The number of the link is the number of rows in its list.
   await page.getByRole('link', { name: 'active 1', exact: true }).click()
   await page.getByRole('row', { name: parked }).waitFor()
   expect(await page.getByRole('row').and(page.locator('[data-key]')).count()).toBe(1)

@@ -1,5 +1,5 @@
-// A key that moves through a list is cheap: it changes two rows, and moves the focus at once. What the entry of the history keeps
-// is written when the keys rest.
+// A key that moves through a list is cheap: it changes two rows, and moves the focus at once. The entry of the history is
+// written when the keys rest.
 
 import { expect, test } from 'vitest'
 import { openPage } from '../../kit/browser/page.ts'
@@ -37,7 +37,7 @@ const PRESS = (key: string, times: number) => `(async () => {
   for (let i = 0; i < ${times}; i++) {
     document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: '${key}', bubbles: true, cancelable: true }))
     moved.focused.push(document.activeElement.dataset.key)
-    // The page is rendered in a task of its own at the latest.
+    // The page is rendered at the latest in a separate task.
     await new Promise(resolve => setTimeout(resolve))
     moved.changed.push([...new Set(records.map(({ target }) => target.closest('tr')?.dataset.key ?? target.tagName))])
     moved.added += records.reduce((sum, { addedNodes }) => sum + addedNodes.length, 0)
@@ -74,7 +74,7 @@ test('j and k change two rows each, move the focus at once, and are kept in the 
     await expect.poll(() => page.evaluate('window.writes')).toBe(1)
     expect(await page.evaluate('Object.values(history.state)')).toContain(focused.at(-1))
   }
-  // On the way elsewhere it is written at once.
+  // When the page is left, it is written at once.
   await page.keyboard.press('j')
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { level: 1, name: 'order' }).waitFor()

@@ -33,7 +33,7 @@ async function opened(app: string): Promise<Page> {
   return page
 }
 
-/** The names of what is cut in the table, and the heads that have no room. */
+/** The names of the parts that are cut in the table, and the heads that have no room. */
 const CUT = `(() => {
   const shown = [...document.querySelectorAll('main table :is(td, th):not([data-menu])')].filter(each => each.checkVisibility())
   return shown

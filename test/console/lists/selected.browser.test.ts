@@ -26,7 +26,7 @@ test('selected events start a workflow that has no trigger for them, the oldest 
   const [app, name, placed] = ['shop', 'bill', 'order.placed'].map(unique) as [string, string, string]
   const bills = { [name]: { handler: flow([run('work')]), registration: { triggers: [] } } }
   const runner = await engine.runner({ app, workflows: bills })
-  // One call: they arrive within a millisecond, and have an order all the same.
+  // One call: they arrive within a millisecond, and still have an order.
   const events = [0, 1, 2].map(i => ({ name: placed, data: { i } }))
   const ids = ((await api.post('/events/batch', events)).json as { eventId: string }[]).map(({ eventId }) => eventId)
   const page = await openPage(url, { expected: ['status of 404'] })
@@ -126,7 +126,7 @@ test('selected deliveries are posted again; the page of one follows its attempts
     .getByText('exhausted')
     .click()
   await page.getByText('Attempts: 2 of 2').waitFor()
-  // Posted again elsewhere: the page shows it without a reload.
+  // Another client posts it again: the page shows that without a reload.
   await as.post(`/webhook-deliveries/${left?.id}/redeliver`)
   await page.getByText('Attempts: 3 of 4').waitFor()
   await page.getByText('succeeded').first().waitFor()

@@ -1,4 +1,5 @@
-// The list of workflows: whole in every width, with the runs over time. The page of a workflow: which step costs is whole on a laptop and on a phone, and its newest runs repeat nothing that all have in common.
+// The list of workflows: whole in every width, with the runs over time. The page of a workflow: which step costs is whole on a
+// laptop and on a phone, and its newest runs do not repeat what they all have in common.
 
 import { expect, test } from 'vitest'
 import { axeViolations, openPage } from '../../kit/browser/page.ts'
@@ -69,7 +70,7 @@ test('charts of durations say that no runs ended, until one has', async () => {
   await expect.poll(() => nothing.count()).toBe(2)
   expect(await axeViolations(page)).toEqual([])
   await api.succeeded((await api.send({ name, app })).runId)
-  // The engine answers the same question alike for a moment.
+  // For a moment the engine gives the same answer to the same request.
   const counted = async () => {
     await page.goto(address)
     await page.getByText('p99').first().waitFor()

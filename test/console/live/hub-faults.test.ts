@@ -74,7 +74,7 @@ test('a server that ends its streams at once is tried with growing pauses', asyn
   const one = tab()
   one.follow(['runs'])
   const gaps = () => one.got.filter(({ type }) => type === 'gap').length
-  /** Ends the newest stream, and answers how long the hub waits before the next. */
+  /** Ends the newest stream, and returns how long the hub waits before the next one. */
   const pauseAfter = async (count: number) => {
     await until(() => gaps() === count)
     one.got.push({ type: 'hello' })

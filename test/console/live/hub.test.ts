@@ -238,7 +238,7 @@ test('a refused token ends the stream until there is a new one; a token that is 
     tick()
     return one.got.some(each => each.type === 'state' && each.state === 'ended')
   })
-  // A tab that has signed in meanwhile sees that it is not its own token.
+  // A tab that has signed in meanwhile sees that the token is not its own.
   expect(one.got.at(-1)).toMatchObject({ state: 'ended', token: 'old' })
   accept()
   one.send({ type: 'token', namespace: 'default', token: 'new', before: 'old' })

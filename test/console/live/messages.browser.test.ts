@@ -46,7 +46,7 @@ test('one polite message is spoken in five seconds, and the screen does not wait
     .nth(1)
     .waitFor()
   expect(await spoken()).toHaveLength(1)
-  // A toast goes soon, so it comes before what stays.
+  // A toast disappears soon, so it comes before messages that stay.
   await page.clock.fastForward(GAP_MS)
   await expect.poll(spoken).toEqual([expect.stringMatching(/^Theme: /), expect.stringMatching(/^Theme: /)])
   for (const key of ['j', 'x']) await page.keyboard.press(key)

@@ -1,4 +1,4 @@
-// Pages that follow no list of their own, but go on with what happens: an event, unfolded children, statistics and logs of actions.
+// Pages without a list of their own that still follow changes: an event, unfolded children, statistics and logs of actions.
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'

@@ -1,5 +1,5 @@
-// A run as it goes on: the step that runs is drawn from its start, and log lines have the time of the runner; and the page of a
-// run that failed, which opens at the step that did.
+// A run in progress: the running step is drawn from its start, and log lines have the time of the runner; and the page of a run
+// that failed, which opens at the step that did.
 
 import { expect, test } from 'vitest'
 import { axeViolations, openPage } from '../../kit/browser/page.ts'
