@@ -37,7 +37,7 @@ async function violations(page: Page): Promise<Record<string, string[]>> {
 const COLOR_RULES = ['color-contrast', 'link-in-text-block']
 const NO_VIOLATION = { light: [], dark: [] }
 
-// One page shows all routes: a page of its own for each would take longer than the checks.
+// One page shows all routes: a separate page for each would take longer than the checks.
 
 test('every page with rows', async () => {
   const page = await signedIn()

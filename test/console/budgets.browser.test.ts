@@ -30,7 +30,7 @@ const NOTE_FIRST_ROW = `new MutationObserver((_, observer) => {
   observer.disconnect()
 }).observe(document, { subtree: true, childList: true })`
 
-/** The kinds of what is requested: names of files without their hashes, paths without queries. */
+/** The kinds of requests: names of files without their hashes, paths without queries. */
 const kindOf = (line: string) =>
   line
     .replace(/^GET /, '')
@@ -47,7 +47,7 @@ test.each([1280, 1600])('the first list takes at most eight requests, at a width
   const first = server.requests.filter(({ at }) => at < shownAt).map(({ line }) => kindOf(line))
   expect(first).toContain('/runs')
   expect(first.length, first.join(' ')).toBeLessThanOrEqual(REQUESTS_MAX)
-  // The stream is opened then, and the list is read once more, for what came between.
+  // The stream is opened then, and the list is read once more, to get the changes in between.
   await page.getByRole('button', { name: 'Live', exact: true }).waitFor()
   const lines = () => server.requests.map(({ line }) => kindOf(line))
   await until(() => lines().filter(line => line === '/runs').length === 2, { what: 'the second read' })

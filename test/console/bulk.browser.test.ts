@@ -1,5 +1,5 @@
 // Bulk jobs in the console: all runs that match are counted first, the number is typed, the page of the job shows progress,
-// survives a reload and stops the job; its counts are those of the audit log. The failed ones are done again.
+// survives a reload and stops the job; its counts equal those of the audit log. The job is repeated for the failed runs.
 
 import type { Bulk, BulkPreview, ControlAction } from '@perdure/protocol'
 import { expect, test } from 'vitest'

@@ -1,5 +1,5 @@
 // The console of one engine while another drives, both on one PostgreSQL database: the list of runs and the page of a run are
-// live all the same. The page of the engine lists both. Left out, with one line, when PostgreSQL does not answer.
+// still live. The page of the engine lists both engines. Skipped, with one line, when PostgreSQL does not answer.
 
 import { expect, test } from 'vitest'
 import { openPage } from '../kit/browser/page.ts'

@@ -1,5 +1,5 @@
-// The page of an event: why it started nothing at a workflow, then and now, whom it woke, and the tree of what it started. The
-// effects of an emitted event at its step, too.
+// The page of an event: why it started nothing at a workflow, then and now, which runs it woke, and the tree of the runs it
+// started. Also the effects of an emitted event at its step.
 
 import { expect, test } from 'vitest'
 import { axeViolations, openPage } from '../kit/browser/page.ts'

@@ -1,5 +1,5 @@
 // Flow control on the console: what holds a run back, live; buffers of events, flushed; a workflow that is run, paused and
-// deleted by hand, and one that has runs and no definition.
+// deleted by hand, and a workflow that has runs and no definition.
 
 import type { BufferEntry, WorkflowDefinition } from '@perdure/protocol'
 import { expect, test } from 'vitest'
@@ -41,7 +41,7 @@ test('a held run names its holder, and the line moves live when that ends', asyn
   await row.getByTitle('A run keeps its slot until it ends').waitFor()
   const singletons = page.getByRole('table', { name: 'Singletons' })
   await singletons.getByRole('row', { name: new RegExp(`${name}.*lane-4.*${first}`) }).waitFor()
-  // Another key of the same workflow has a line of its own.
+  // Another key of the same workflow has its own line.
   const others = [
     await api.send({ name, data: { account: 'acct-18' } }),
     await api.send({ name, data: { account: 'acct-18' } }),

@@ -22,7 +22,7 @@ import { SECRET_KEY } from '../kit/webhook/webhooks.ts'
 
 /** The answers before the sign-in, to reads that need a secret key, and to planted ids and parameters. */
 const expected = ['400', '401', '403', '404', '409'].map(status => `status of ${status} `)
-/** A task may take this many times a fixed piece of work that takes some 30 ms. */
+/** A task may take this many times as long as a fixed piece of work, which takes some 30 ms. */
 const TASK_MAX = 25
 const evil = (name: string) => `${name}${EVIL}`
 /** Names have no control characters. */
@@ -46,7 +46,7 @@ const DATA = {
   url: 'javascript:alert(1)',
   formula: '=1+1',
 }
-/** Close to the largest value that the engine takes: many small members, and one text of hidden characters. */
+/** Close to the largest value that the engine accepts: many small members, and one text of hidden characters. */
 const MANY = Array.from({ length: 60_000 }, (_, i) => ({ [`k${i}`]: '\u202e' }))
 const LONG = '\u202e'.repeat(300_000)
 const ERROR = {

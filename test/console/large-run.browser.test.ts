@@ -62,7 +62,7 @@ async function readInParts(page: Page): Promise<void> {
     ['summary', '200'],
     ...Array.from({ length: 5 }, () => ['summary', '2000']),
   ])
-  // Frames of a run that ended a moment ago renew its last page, which is all that may have changed.
+  // Frames of a run that ended a moment ago renew its last page: only that page may have changed.
   for (const query of asked.slice(6)) expect(query.toString()).toBe(asked[5]?.toString())
 }
 

@@ -57,7 +57,7 @@ test('among many runs: qualifiers narrow the list, a run far below is opened, ba
   expect(Math.abs((await scrolled()) - top)).toBeLessThan(64)
 })
 
-/** Runs in the page: scrolls up a few hundred times, and finds cards that moved by something else than the scroll. */
+/** Runs in the page: scrolls up a few hundred times, and finds cards that something other than the scroll moved. */
 const JUMPS = `(async () => {
   const scroller = document.querySelector('[data-scroller]')
   const frames = () => new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)))

@@ -32,7 +32,7 @@ const placesOf = (page: Page) =>
     .locator('tbody tr[data-key]')
     .evaluateAll(rows => rows.map(row => [row.getAttribute('data-key'), row.getBoundingClientRect().top]))
 
-/** Collects the reads of a page's list, with their times. The counts beside the sections have reads of their own. */
+/** Collects the reads of a page's list, with their times. The counts beside the sections have separate reads. */
 function readsOf(page: Page, path: string): number[] {
   const reads: number[] = []
   page.on('request', request => {

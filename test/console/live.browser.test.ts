@@ -131,7 +131,7 @@ test('an engine is killed and started in mid-run: no frame of the run is lost, a
   expect(reads).toHaveLength(1)
 })
 
-/** As long as a busy machine may need. */
+/** The time that a busy machine may need. */
 const PATIENCE_MS = 40_000
 
 /** A list of 200 runs that wait, at a server that can send frames of them. */
@@ -182,7 +182,7 @@ test('2,000 frames a second: few changes of the page, no row moves under the poi
   // Four flushes and one tick of the clock a second; each may change the page in two rounds.
   expect(changes / seconds).toBeLessThan(11)
   expect(changes).toBeGreaterThan(seconds)
-  // The look at the run under the pointer and the counts beside the sections have reads of their own.
+  // The look at the run under the pointer and the counts beside the sections have separate reads.
   expect(reads.filter(url => new URL(url).pathname === '/runs')).toEqual([])
 })
 
@@ -199,7 +199,7 @@ test('a selection holds the rows; paused, nothing changes and what comes is coun
   await page.locator('h1').focus()
   await page.keyboard.press('l')
   await page.getByRole('banner').getByRole('button', { name: 'Paused' }).waitFor()
-  // How long ago the run started goes on.
+  // The time since the start of the run keeps changing.
   const shown = async () =>
     (await first.innerText()).replaceAll(/\bnow\b|\b[\d.]+ (?:ms|s|seconds?|min|minutes?)(?: ago)?\b/g, 'a while')
   const text = await shown()

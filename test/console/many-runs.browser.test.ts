@@ -1,6 +1,6 @@
-// Journeys over stores of many runs: filters, a search that goes on past its time limit, the way back to a place far down the list;
-// a bulk job that is followed, stopped midway and done again. The first store has a million runs when every test is to run, or as many
-// as `PERDURE_TEST_RUNS` says.
+// Journeys over stores of many runs: filters, a search that continues past its time limit, the way back to a place far down the
+// list; a bulk job that is followed, stopped midway and repeated. The first store has a million runs when every test is to run,
+// or as many as `PERDURE_TEST_RUNS` says.
 
 import type { BulkDetail, ControlAction } from '@perdure/protocol'
 import type { Page } from 'playwright-core'
@@ -16,7 +16,7 @@ import { isNight } from '../part.ts'
 const PATIENCE = { timeout: 30_000 }
 const RUNS_QUICK = 20_000
 const RUNS = Number(process.env.PERDURE_TEST_RUNS ?? (isNight ? 1_000_000 : RUNS_QUICK))
-/** A million runs are written for minutes. */
+/** It takes minutes to write a million runs. */
 const LONG = RUNS > RUNS_QUICK ? { timeout: 1_200_000 } : {}
 const WORKFLOWS = 8
 /** Runs whose input has the text that is looked for, spread over the whole time. */
@@ -107,7 +107,7 @@ test('among many runs: filters, a search that goes on, and the way back to a pla
   expect(reads).toHaveLength(2)
   lap('two filters')
 
-  // A search that gave up says how far it came; it goes on where it was, until all is found.
+  // A search that gave up says how far it came; it continues where it was, until all is found.
   await filter(page, 'A-4711 in:payload')
   const goOn = page.getByRole('button', { name: 'Continue' })
   const found = page.getByText(/^Searched back to \d{4}-\d\d-\d\d .*: (\d+) found\.$/)
@@ -174,7 +174,7 @@ test('among many runs: filters, a search that goes on, and the way back to a pla
 
 const BOUNDS = { passesMax: 100, deliveriesMax: 32, timersMax: 32 }
 const MATCHING = 1204
-/** The job stops here until the test lets it go on. */
+/** The job stops here until the test lets it continue. */
 const HELD_AFTER = 400
 /** Every so many runs cannot be replayed. */
 const BROKEN_EVERY = 40

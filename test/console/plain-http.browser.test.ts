@@ -1,5 +1,5 @@
-// The console by plain HTTP under a name that is not this machine's: browsers then have no clipboard, no crypto.randomUUID, no
-// crypto.subtle and no locks. All that uses them works in another way.
+// The console over plain HTTP under a name that is not this machine's: browsers then have no clipboard, no crypto.randomUUID,
+// no crypto.subtle and no locks. Everything that uses them works in another way.
 
 import { createHmac } from 'node:crypto'
 import type { Page } from 'playwright-core'

@@ -8,7 +8,7 @@ import { onCleanup, openEngine, returned } from '../kit/index.ts'
 
 const PREFIX = '/tools/perdure'
 
-/** Passes what is below the prefix to the engine; answers 404 to anything else, and keeps its path. */
+/** Passes requests below the prefix to the engine; answers 404 to anything else, and keeps its path. */
 async function openProxy(target: () => string) {
   const outside: string[] = []
   const server = createServer((incoming, outgoing) => {

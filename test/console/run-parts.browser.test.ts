@@ -80,7 +80,7 @@ test('the tree shows what the event started; children unfold in the timeline; a 
   await page.getByRole('heading', { name: names[0] }).waitFor()
 })
 
-/** Three runs of two passes with a step each, of which the first logs, and one that returns. */
+/** Three runs of two passes with one step each, the first of which logs, and of a pass that returns. */
 async function logged() {
   const name = unique('logged')
   const logs: LogLine[] = [

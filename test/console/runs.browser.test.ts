@@ -40,7 +40,7 @@ test('rows are moved to, selected and replayed by keyboard', async () => {
   const page = await openPage(engine.url)
   await page.goto(`${engine.url}/console/n/default/runs?workflow=order`)
   await page.getByRole('row', { name: /order/ }).first().waitFor()
-  // A press beside the box is one on it.
+  // A press next to the box counts as a press on it.
   await page
     .locator('td[data-box]')
     .first()

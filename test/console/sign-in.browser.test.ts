@@ -22,7 +22,7 @@ const READ = { label: 'ada', namespace: 'default', kind: 'read', key: 'a read ke
 const SECRET = { label: 'bob', namespace: 'default', kind: 'secret', key: 'a secret key of a test' }
 const OTHER = { label: 'eve', namespace: 'team-b', kind: 'read', key: 'a key of another namespace' }
 const EVENT = { label: 'web', namespace: 'default', kind: 'event', key: 'an event key of a test' }
-/** All that a page keeps and shows. */
+/** Everything that a page keeps and shows. */
 const KEPT = 'JSON.stringify([{ ...sessionStorage }, { ...localStorage }, document.documentElement.outerHTML])'
 const keyed = () => openEngine({ env: { ENGINE_API_KEYS: JSON.stringify([READ, SECRET, EVENT, OTHER]) } })
 const text = (page: { locator(selector: string): { innerText(): Promise<string> } }) => page.locator('body').innerText()
@@ -190,7 +190,8 @@ test('a session whose key is revoked freezes the page, and goes on after the nex
   // The end of the stream says it: nothing is pressed.
   await page.getByText('Your session has ended').waitFor()
   expect(await page.locator('[data-page]').getAttribute('inert')).not.toBeNull()
-  // The engine answers late who signs in: until then the streams of all tabs know the revoked token alone, and say that it ended.
+  // The engine answers late who signs in: until then the streams of all tabs know only the revoked token, and say that it
+  // ended.
   await page.route('**/whoami', async route => {
     await page.waitForTimeout(1000)
     await route.continue()

@@ -1,5 +1,5 @@
-// Run now with a form: a field for each value of the workflow's schema, with faults in the engine's words, JSON beside it, and a run that
-// gets what was typed. A schema that wants to do harm is edited as JSON.
+// Run now with a form: a field for each value of the workflow's schema, with faults in the engine's words, JSON beside it, and
+// a run that gets the typed values. A hostile schema is edited as JSON.
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'

@@ -1,4 +1,5 @@
-// Endpoints and receivers that are edited: the fields that change, the errors at them, and a secret that is replaced at once.
+// Endpoints and receivers that are edited: the fields that change, the errors at these fields, and a secret that is replaced at
+// once.
 
 import type { WebhookEndpoint, WebhookReceiver } from '@perdure/protocol'
 import { expect, test } from 'vitest'

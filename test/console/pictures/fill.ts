@@ -1,5 +1,5 @@
-// Makes what the pictures show: runs, events, webhooks, keys and a bulk job, in an engine with a runner; and says which page has
-// which picture.
+// Makes the objects that the pictures show: runs, events, webhooks, keys and a bulk job, in an engine with a runner; and says
+// which page has which picture.
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'

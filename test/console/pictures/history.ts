@@ -24,7 +24,7 @@ export async function writeHistory(storeFile: string): Promise<void> {
   const from = Date.now() - AGE_MS - WINDOW_MS
   const file = await seedRuns(RUNS, i => runOf(i, from))
   for (const ending of ['', '-wal', '-shm']) rmSync(storeFile + ending, { force: true })
-  // The log of the database has what is not in its file yet.
+  // The log of the database has the changes that are not in its file yet.
   for (const ending of ['', '-wal']) if (existsSync(file + ending)) copyFileSync(file + ending, storeFile + ending)
 }
 

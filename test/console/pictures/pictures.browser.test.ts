@@ -1,5 +1,5 @@
-// The pictures of the console, from processes of a shop: an engine, its runners and their history. The tests take those of the README,
-// to throw them away; `npm run pictures` takes all of them, in light and dark.
+// The pictures of the console, from processes of a shop: an engine, its runners and their history. The tests take the README's
+// pictures and discard them; `npm run pictures` takes all of them, in light and dark.
 
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -73,7 +73,7 @@ interface Reads {
   done(): Promise<void>
 }
 
-/** Follows the requests of a page, but for its stream. */
+/** Follows the requests of a page, except its stream. */
 function followReads(page: Page): Reads {
   const underWay = new Set<Request>()
   let changedAt = Date.now()

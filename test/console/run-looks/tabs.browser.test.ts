@@ -1,5 +1,5 @@
-// The tabs of a run on a laptop and on a phone: no word is broken, numbers are at the end of their cells, and texts of others do not
-// change the order of ours. And its attributes, which lead to the runs that have them.
+// The tabs of a run on a laptop and on a phone: no word is broken, numbers are at the end of their cells, and texts from
+// outside do not change the order of the page's own texts. And its attributes, which lead to the runs that have them.
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// The pane of a run's output streams: what is written comes live, what is withdrawn is struck through, a chunk leads to its step, and a
+// The pane of a run's output streams: chunks appear live, withdrawn chunks are struck through, a chunk leads to its step, and a
 // long stream does not hold up the page.
 
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// HMAC-SHA-256 in code gives what Node gives, at every length around a block.
+// HMAC-SHA-256 in code gives the same result as Node, at every length around a block.
 
 import { createHash, createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// The check of a post in the tab agrees with the engine's: what a provider signs is right, anything else is not.
+// The check of a post in the tab agrees with the engine's: a post that a provider signed is right, any other post is not.
 
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
