@@ -1,4 +1,4 @@
-// How access.test.ts requests each operation from a namespace that does not own the things it names.
+// How access.test.ts requests each operation from a namespace that does not own the objects in the request.
 
 /** Things of the namespace `north`. Every name contains the namespace's; nothing listens on `http://127.0.0.1:9/`. */
 export const APP = 'north-app'
@@ -12,7 +12,7 @@ export const AWAITED = 'north-awaited'
 export const PAYLOAD = 'north-payload'
 const NOWHERE = 'http://127.0.0.1:9/'
 
-/** Ids of things that the north has. */
+/** Ids of objects of the namespace `north`. */
 export interface Holdings {
   run: string
   fork: string
@@ -43,7 +43,7 @@ export interface Entry {
   id?: keyof Holdings
   /** The operation is a list: queries that find something here, and nothing from another namespace. */
   finds?: (held: Holdings) => string[]
-  /** Parameters that the operation cannot do without. */
+  /** Parameters that the operation needs. */
   query?: string
   /** Any one of its parameters is enough. */
   takesAnyParameter?: true
@@ -51,11 +51,11 @@ export interface Entry {
   body?: unknown
   /** Fields that the answer to another namespace has, at least. */
   elsewhere?: object
-  /** A stream of a whole namespace, with a test of its own. */
+  /** A stream of a whole namespace, which has a separate test. */
   stream?: true
   /** A WebSocket, tested in connect/handshake.test.ts. */
   socket?: true
-  /** Belongs to no namespace, or is tested in a file of its own. */
+  /** Belongs to no namespace, or is tested in a separate file. */
   common?: true
   /** A further status that shows that the key opens the operation. */
   letIn?: number
@@ -82,7 +82,7 @@ export const ENTRIES: Record<string, Entry> = {
   getRunFacets: { elsewhere: { app: [], workflow: [], status: { succeeded: 0, failed: 0, waiting: 0 } } },
   listErrors: { finds: () => ['', `app=${APP}`] },
   listViews: { finds: () => [''] },
-  // Another namespace makes a view of its own with the same id.
+  // Another namespace makes its own view with the same id.
   putView: { common: true, body: { name: 'north', query: '' } },
   deleteView: { id: 'view' },
   setErrorState: { id: 'error', body: { state: 'ignored' } },
@@ -140,7 +140,7 @@ export const ENTRIES: Record<string, Entry> = {
   deleteScheduledEvents: { query: 'name=nothing', takesAnyParameter: true, elsewhere: { deleted: 0 } },
   deleteScheduledEvent: { id: 'scheduled' },
   listSchedules: { finds: () => ['', 'source=api'] },
-  // Another namespace makes a schedule of its own with the same id.
+  // Another namespace makes its own schedule with the same id.
   putSchedule: { common: true, body: { every: '1h', event: { name: WORKFLOW } } },
   deleteSchedule: { id: 'schedule' },
   pauseSchedule: { id: 'schedule' },
@@ -165,7 +165,7 @@ export const ENTRIES: Record<string, Entry> = {
   getHealth: { common: true },
   getReadiness: { common: true },
   getMetrics: { common: true },
-  // Engines are of all namespaces.
+  // Engines belong to all namespaces.
   listEngines: { common: true },
   getOpenapi: { common: true },
   listWebhookDeliveries: { finds: () => ['', `app=${APP}`, 'status=succeeded'] },

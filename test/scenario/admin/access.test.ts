@@ -111,7 +111,7 @@ test('a read key opens a dry run of an event, and no other dry run and no event'
   expect(await snapshot()).toEqual(before)
 })
 
-// In a path that names something, the other namespace finds nothing to take a cursor of.
+// If the path names an object, the other namespace finds nothing, and so gets no cursor.
 test.each(ALL.filter(operation => operation.reply.pages && entryOf(operation).id === undefined))(
   '$id takes no cursor of another namespace',
   async operation => {
@@ -122,7 +122,7 @@ test.each(ALL.filter(operation => operation.reply.pages && entryOf(operation).id
   },
 )
 
-/** Everything that the north has is unknown to the south. */
+/** The namespace `south` knows no object of `north`. */
 async function isAbsent(operation: ListedOperation, id: string): Promise<void> {
   const never = `${id.slice(0, -1)}${id.endsWith('0') ? '1' : '0'}`
   const [there, nowhere] = [await ask(south, operation, { id }), await ask(south, operation, { id: never })]
@@ -238,7 +238,7 @@ async function ask(
   })
 }
 
-/** Everything that the north's lists show, but the rates of its runners, which fall as time passes. */
+/** Everything that the lists of `north` show, except the rates of its runners, which fall as time passes. */
 async function snapshot(): Promise<Record<string, unknown>> {
   const lists = ALL.filter(operation => entryOf(operation).finds)
   const shown = await Promise.all(
@@ -251,7 +251,7 @@ function withoutRates(text: string): unknown {
   return JSON.parse(text, (key, value) => (key === 'passesPerMin' ? undefined : value))
 }
 
-/** Creates at least one of everything, and two of what is listed in pages. */
+/** Creates at least one object of every kind, and two of the kinds that are listed in pages. */
 async function fillTheNorth(): Promise<Holdings> {
   const destination = await openDestination()
   const post = step('Webhook', 'post', { webhookUrl: destination.url, data: PAYLOAD })

@@ -49,7 +49,7 @@ describe('every action is recorded', () => {
     const found = await entries(`?runId=${runId}`)
     const at = (ms: number) => new Date(clock.now() - 1000 + ms).toISOString()
     const id = expect.stringMatching(/^act_[0-9A-Z]{26}$/)
-    // A repeated pause changes nothing, and is an action all the same.
+    // A repeated pause changes nothing, but is still an action.
     expect(found).toEqual([
       {
         id,

@@ -57,7 +57,7 @@ test.each(STORES)('resolve, regress, ignore, reopen, on %s', async (kind, freshS
   const reopened = await twin.api.as(KEYS[0]?.key as string).put(path, { state: 'open' })
   expect(reopened.json).toEqual({ fingerprint: first?.fingerprint, state: 'open' })
   expect(await states('&state=open')).toEqual(['open'])
-  // Nothing is stored of an open group, so nothing is recorded.
+  // Nothing is stored for an open group, so nothing is recorded.
   expect((await set('open')).status).toBe(200)
 
   const actions = async (action: string) =>
@@ -92,6 +92,6 @@ test('what is refused: a key that may not write, a group without a run, another 
   expect(full).toMatchObject({ status: 409, code: 'conflict' })
   expect(full.text).toContain(`at most ${ERROR_STATES_MAX} resolved or ignored error groups`)
   database.exec("DELETE FROM documents WHERE id = 'f1'")
-  // One that has a state may get another one.
+  // A group that has a state may get another one.
   for (const state of ['resolved', 'ignored']) expect((await ada.put(path, { state })).status).toBe(200)
 })

@@ -62,7 +62,7 @@ test.each(STORES)('on %s nothing is claimed, fired, delivered or removed until t
   expect((await api.get('/engines')).json).toMatchObject([{ self: true, held: true }])
   expect((await api.get('/metrics')).text).toMatch(/^perdure_held 1$/m)
 
-  // Events and control are taken: the run that is due by now is cancelled at once, and a new one stays queued.
+  // The engine accepts events and control actions: the run that is due now is cancelled at once, and a new one stays queued.
   const { runId: cancelledId } = await api.send({ name: names.done })
   expect((await api.post(`/runs/${cancelledId}/cancel`)).json).toMatchObject({ status: 'cancelled' })
   const { runId: newId } = await api.send({ name: names.done })

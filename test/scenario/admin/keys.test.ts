@@ -1,4 +1,4 @@
-// API keys: how they are sent, where they come from, and what is open without any
+// API keys: how they are sent, where they come from, and which operations are open without keys
 // (docs/security.md#keys-and-namespaces). Which kind opens which operation is in access.test.ts.
 
 import { get } from 'node:http'
@@ -106,7 +106,7 @@ describe('keys of the store, while the engine runs', () => {
     const { administration, close } = await openAdministration(`sqlite:${storeFile}`)
     onCleanup(close)
     const status = async (as: Api = api) => (await as.get('/runs')).status
-    /** Waits for that status, moving the clock to one look at the keys after the other. */
+    /** Waits for that status, and meanwhile moves the clock from one read of the keys to the next. */
     const becomes = (expected: number, as: Api = api) =>
       until(
         async () => {

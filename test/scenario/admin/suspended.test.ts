@@ -1,4 +1,4 @@
-// A suspended namespace starts nothing new, and goes on with what it began (docs/security.md#suspended-namespaces).
+// A suspended namespace starts nothing new, and continues its runs (docs/security.md#suspended-namespaces).
 
 import { openAdministration } from '@perdure/engine'
 import { expect, test } from 'vitest'

@@ -1,5 +1,5 @@
-// Budgets of runs, on both databases, and on PostgreSQL with two engines (docs/budgets.md): what counts, what a run does beyond a
-// limit, and how a limit is raised.
+// Budgets of runs, on both databases, and on PostgreSQL with two engines (docs/budgets.md): what counts, what happens to a run
+// beyond a limit, and how a limit is raised.
 
 import type { ControlAction, RunSummary, SetBudgetReply } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
@@ -42,7 +42,7 @@ describe.each(PLACES)('on %s', async (_, freshStore, count) => {
   })
   const [api, other] = [opened.api.as(OPS_KEY), opened.other.as(OPS_KEY)]
 
-  /** Registers workflows under names of their own, which the handlers get. */
+  /** Registers workflows under unique names, which the handlers get. */
   async function open(make: (name: (short: string) => string) => Workflows, at: Api = api) {
     const suffix = unique('')
     const name = (short: string) => `${short}${suffix}`
@@ -177,7 +177,7 @@ describe.each(PLACES)('on %s', async (_, freshStore, count) => {
         what: workflow,
       })
     const inner = await runOf('inner', id)
-    // The leaf below the inner run is beyond the inner budget alone.
+    // The leaf below the inner run is beyond only the inner budget.
     const deep = await runOf('leaf', inner.id)
     await until(async () => (await api.run(deep.id)).waitingFor?.kind === 'budget')
     expect((await api.run(deep.id)).waitingFor).toMatchObject({ name: 'usd', limit: 0.2, spent: 0.3, runId: inner.id })
@@ -192,7 +192,7 @@ describe.each(PLACES)('on %s', async (_, freshStore, count) => {
     expect((refused.json as { error: { message: string } }).error.message).toBe(
       `Run ${deep.id} has no budget of its own: it counts towards the budgets of runs ${id}, ${inner.id}.`,
     )
-    // A limit of the root that is exceeded stops the inner run, which is within its own.
+    // A limit of the root that is exceeded stops the inner run, although that run is within its own limit.
     expect(await raised(id, { usd: 0.5 })).toMatchObject({ resumed: 0 })
     expect(await raised(inner.id, { usd: 9 })).toMatchObject({ resumed: 1 })
     await until(async () => (await api.run(deep.id)).waitingFor?.runId === id)

@@ -24,7 +24,7 @@ type Opcode = ReturnType<typeof opcode>
 const spends = (name: string, usd: number, more: object = {}): Opcode =>
   opcode('StepRun', name, { data: 1, spent: { usd }, ...more })
 
-/** Reports steps of a pass that goes on. */
+/** Reports steps of a pass that continues. */
 async function report(ctx: Invoke['ctx'], seq: number, opcodes: readonly Opcode[]): Promise<void> {
   const headers = { 'content-type': 'application/json' }
   const body = JSON.stringify({ seq, opcodes, logs: [] })

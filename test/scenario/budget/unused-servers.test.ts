@@ -16,7 +16,7 @@ const FEATURES = [
   'wait-for-run',
 ]
 
-/** More runs than the engine's timers look at any table meanwhile. */
+/** More runs than the number of times that the engine's timers read any table meanwhile. */
 const RUNS = 200
 
 test('runs of two steps touch no table of budgets, waits, turns or early callbacks', async () => {

@@ -1,4 +1,5 @@
-// Runs that continue as new ones, on both databases (docs/concepts.md#runs-that-continue): what the next run keeps, and who follows the chain.
+// Runs that continue as new ones, on both databases (docs/concepts.md#runs-that-continue): what the next run keeps, and which
+// reads follow the chain.
 
 import type { BulkDetail, RunSummary, SendEventReply } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
@@ -89,7 +90,7 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
     expect(sentence).toContain(`continued as run ${second?.id}`)
     const [invoke] = runner.record.of(second?.id as string)
     expect(invoke?.event).toMatchObject({ name, data: { left: 1 } })
-    // Priorities show in the order of a queue alone.
+    // Priorities show only in the order of a queue.
     const held = await api.get(`/runs?workflow=${name}&limit=200`)
     expect((held.json as RunSummary[]).length).toBe(3)
   })

@@ -1,4 +1,4 @@
-// Runs that wait for each other: why each of them waits names all, and the first timeout (docs/steps.md#waiting-for-runs).
+// Runs that wait for each other: `why` of each names all of them, and the first timeout (docs/steps.md#waiting-for-runs).
 
 import type { RunExplanation } from '@perdure/protocol'
 import { expect, test } from 'vitest'

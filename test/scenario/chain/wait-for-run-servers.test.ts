@@ -140,7 +140,7 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
     await settle(runId)
     expect((await api.failed(id)).error).toMatchObject({ stepName: 'print' })
     const end = { runId, status: 'succeeded', result: { nap: 'woken' } }
-    // The run that it waited for is gone: only a wait that is not carried would notice.
+    // The awaited run is gone: only a wait that is not carried would notice.
     expect((await api.request('DELETE', `/runs/${runId}`)).status).toBe(204)
     const retried = (await api.post(`/runs/${id}/retry-from-step`, { step: 'print' })).json as { id: string }
     expect((await api.succeeded(retried.id)).result).toEqual([end, 'printed'])

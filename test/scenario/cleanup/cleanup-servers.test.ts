@@ -1,4 +1,4 @@
-// Cleanup runs on both databases (docs/concepts.md#cleanup-runs): when there is one, what it gets, and what it leaves alone.
+// Cleanup runs on both databases (docs/concepts.md#cleanup-runs): when there is one, what it gets, and what it does not change.
 
 import type { RunSummary, StepRecord } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'

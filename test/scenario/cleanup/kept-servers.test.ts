@@ -1,5 +1,5 @@
-// Cleanup runs beside other operations, on both databases (docs/concepts.md#cleanup-runs): erasing and forks of the run that they follow, bulk
-// cancels, kept slots, runners without the feature, and statistics.
+// Cleanup runs together with other operations, on both databases (docs/concepts.md#cleanup-runs): erasing and forks of the run
+// that they follow, bulk cancels, kept slots, runners without the feature, and statistics.
 
 import type { BulkDetail, RunSummary, WorkflowStats } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
@@ -57,7 +57,7 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
     await api.post(`/runs/${id}/cancel`)
     hold.open()
     await api.reaches(id, 'cancelled')
-    // The rollback of c has a record, that of a has none.
+    // The rollback of c has a record, the rollback of a has none.
     expect((await retry('break')).json).toMatchObject({ error: { code: 'conflict', details: { step: 'c' } } })
     expect((await retry('c')).status).toBe(200)
     const replayed = await api.post(`/runs/${id}/replay`)

@@ -46,7 +46,7 @@ const runner = await engine.runner({
 
 const commands = new CommandHost()
 
-/** Runs a command line on the engine; with options, in a process of its own. */
+/** Runs a command line on the engine; with options, in its own process. */
 const cli = (args: readonly string[], options?: CliOptions): Promise<Exit> =>
   options === undefined
     ? commands.run(args, { ENGINE_URL: engine.url })

@@ -1,5 +1,4 @@
-// `perdure dev` as a process in a project of its own: new code is loaded, a crash is reported, and nothing is left
-// behind.
+// `perdure dev` as a process in a separate project: new code is loaded, a crash is reported, and nothing is left behind.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -23,7 +22,7 @@ function project(): string {
   return directory
 }
 
-/** A runner whose workflow answers `answer`: TypeScript, in two files. */
+/** A runner whose workflow returns `answer`: TypeScript, in two files. */
 function write(directory: string, answer: string): void {
   writeFileSync(join(directory, 'src/answer.ts'), `export const answer: string = '${answer}'\n`)
 }

@@ -35,7 +35,7 @@ const own = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const commands = new CommandHost()
 const ENV = { ENGINE_URL: engine.url, ENGINE_API_KEY: SECRET_KEY }
 
-/** Runs a command line of `perdure webhooks` on the engine; with options, in a process of its own. */
+/** Runs a command line of `perdure webhooks` on the engine; with options, in its own process. */
 const cli = (args: readonly string[], options?: CliOptions): Promise<Exit> =>
   options === undefined
     ? commands.run(['webhooks', ...args], ENV)
@@ -197,7 +197,7 @@ test('receivers refusals: why each post was refused', async () => {
   expect(stdout).toMatch(/^AT {2,}REASON {2,}BYTES {2,}FROM\n.+ {2,}other scheme: github {2,}2 {2,}127\.0\.0\.1\n$/)
 })
 
-/** Runs `perdure webhooks listen` on a free port: answers its URL, how to interrupt it, and its exit. */
+/** Runs `perdure webhooks listen` on a free port: returns its URL, a function that interrupts it, and its exit. */
 async function listen(args: readonly string[], options: CliOptions = {}) {
   const opened = gate<string>()
   let interrupt = () => {}

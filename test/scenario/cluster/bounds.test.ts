@@ -7,7 +7,7 @@ const storeFile = await freshSchema()
 const env = { ENGINE_QUEUE: 'memory', ENGINE_RUNNER_LIMIT: '4', ENGINE_WORKFLOW_LIMIT: '5' }
 const engines = [await openEngine({ storeFile, env }), await openEngine({ storeFile, env })] as const
 
-/** Registers so many runners at once, at the two engines in turn; answers the sorted statuses. */
+/** Registers this many runners at once, at the two engines in turn; returns the sorted statuses. */
 async function registerMany(count: number, fieldsOf: (i: number) => object): Promise<number[]> {
   const answers = await Promise.all(
     Array.from({ length: count }, (_, i) =>

@@ -1,5 +1,5 @@
-// Several engines on one PostgreSQL database, in this process: what one engine registers, commits or has a socket of,
-// the others know and reach; over Redis, and over the database.
+// Several engines on one PostgreSQL database, in this process: the other engines know what one engine registers and commits,
+// and reach the runners on its sockets; over Redis, and over the database.
 
 import { describe, expect, test } from 'vitest'
 import { WIRES } from '../../kit/engine/cluster.ts'

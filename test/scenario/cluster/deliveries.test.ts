@@ -1,4 +1,4 @@
-// Two engines on one PostgreSQL database: a POST whose engine lets its lease run out is an attempt all the same.
+// Two engines on one PostgreSQL database: a POST whose engine lets its lease run out still counts as an attempt.
 
 import { expect, test } from 'vitest'
 import { acts, freshSchema, gate, JumpClock, onCleanup, openDestination, openEngine } from '../../kit/index.ts'

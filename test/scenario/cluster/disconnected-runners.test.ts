@@ -1,5 +1,5 @@
-// A Connect runner without an id of its own at two engines: it stays registered as long as its socket is open, whatever the engine
-// without the socket knows.
+// A Connect runner without an id at two engines: it stays registered while its socket is open, whatever the engine without the
+// socket knows.
 
 import { expect, test } from 'vitest'
 import { RELAY_TICK_MS } from '../../../packages/engine/src/adapters/connect/relay/tick.ts'
@@ -29,7 +29,7 @@ test('an engine that was frozen does not remove it', async () => {
     return !(await isListed(there))
   })
   for (let freeze = 0; freeze < 3; freeze++) {
-    // It reads the catalog before it hears of the other engine.
+    // It reads the catalog before it has a message from the other engine.
     clocks[1].jump(STALE_MS + 10_000)
     for (let poll = 0; poll < 10; poll++) await isListed(there)
   }

@@ -1,5 +1,5 @@
-// `ENGINE_URL` with several engines of one cluster (docs/postgresql.md#load-balancers): runners and clients go on with another
-// engine when one stops.
+// `ENGINE_URL` with several engines of one cluster (docs/postgresql.md#load-balancers): runners and clients continue with
+// another engine when one stops.
 
 import { createClient as createReader } from '@perdure/client'
 import { createClient, createWorkflow } from '@perdure/sdk'

@@ -21,7 +21,7 @@ test('both list both, each knows itself, and a report is at most 5 s old', async
   await until(async () => (await listed(first)).length === 2 && (await listed(second)).length === 2)
   const [[one], [other]] = [await selfOf(first), await selfOf(second)]
   expect(one?.id).not.toBe(other?.id)
-  // Each engine shows of the other what that one reported of itself.
+  // Each engine shows the report of the other engine.
   const [seen] = (await listed(first)).filter(({ id }) => id === other?.id)
   expect(seen).toMatchObject({ self: false, queue: 'database', checks: { store: 'ok' }, settings: other?.settings })
   expect(Object.keys(seen?.settings ?? {})).toContain('ENGINE_DRAIN_TIMEOUT')

@@ -1,4 +1,4 @@
-// Reports of runners over HTTP that come to another engine than the one that sent the pass: it takes them for the other one
+// Reports of runners over HTTP that reach another engine than the one that sent the pass: it accepts them for that engine
 // (docs/wire-protocol.md#checkpoints-over-http).
 
 import { describe, expect, test } from 'vitest'

@@ -26,7 +26,7 @@ import { type ReportingInvoke, reportSteps } from '../../kit/runner/pass-reports
 
 const CHARGED = opcode('StepRun', 'charge', { data: 'charged', rollback: true })
 
-/** Waits until a run is cleaned up after. */
+/** Waits until the cleanup of a run has ended. */
 async function cleanedUp({ api }: OpenEngine, runId: string): Promise<void> {
   const cleanups = async () => (await api.get(`/runs?parentRunId=${runId}&kind=cleanup`)).json as RunSummary[]
   const { id } = await until(async () => (await cleanups())[0], { what: 'the cleanup run' })

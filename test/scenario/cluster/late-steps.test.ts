@@ -1,4 +1,4 @@
-// Handlers that go on late, at two engines on one PostgreSQL database: any of them gives the run another pass
+// Handlers that continue late, at two engines on one PostgreSQL database: any of them gives the run another pass
 // (docs/wire-protocol.md#another-pass).
 
 import { setTimeout as pause } from 'node:timers/promises'

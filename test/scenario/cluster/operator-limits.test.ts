@@ -1,5 +1,5 @@
-// Limits that an operator sets at one engine hold at the others on the same PostgreSQL database within a second, also for runs
-// that are queued (docs/flow-control.md#limits-of-an-operator).
+// Limits that an operator sets at one engine hold at the others on the same PostgreSQL database within a second, even for
+// queued runs (docs/flow-control.md#limits-of-an-operator).
 
 import type { WorkflowDefinition } from '@perdure/protocol'
 import { expect, test } from 'vitest'

@@ -1,5 +1,5 @@
-// Connections between an engine and its Redis or PostgreSQL that die without a word: the engine replaces them, and is ready and
-// at work within 10 s, while the server answers new connections all the time. Its streams of a namespace name the gap.
+// Connections between an engine and its Redis or PostgreSQL that die silently: the engine replaces them, and is ready and at
+// work within 10 s, while the server answers new connections all the time. Its streams of a namespace name the gap.
 
 import { describe, expect, test } from 'vitest'
 import {

@@ -1,5 +1,5 @@
-// Runners that ask for another pass of a run, over HTTP and Connect (docs/wire-protocol.md#another-pass): the rules of the engine. What
-// the SDK makes of it is in test/scenario/sdk/late-steps.test.ts.
+// Runners that ask for another pass of a run, over HTTP and Connect (docs/wire-protocol.md#another-pass): the rules of the
+// engine. The use of it by the SDK is in test/scenario/sdk/late-steps.test.ts.
 
 import { describe, expect, test } from 'vitest'
 import { discovered, type Invoke, opcode, RunnerRecord, returned, scenario, unique, until } from '../../kit/index.ts'

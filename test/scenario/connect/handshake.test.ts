@@ -27,7 +27,7 @@ async function refusalOf(client: ConnectClient): Promise<{ code: unknown; close:
 
 const NONCE = Buffer.from('0123456789abcdef').toString('base64')
 
-/** The signature that the engine answers a handshake with. */
+/** The signature with which the engine answers a handshake. */
 function proofOf(headers: Record<string, string> = {}): Promise<string> {
   return new Promise((resolve, reject) => {
     const upgrade = request(`${keyed.url}/connect`, {
@@ -305,7 +305,7 @@ describe('a registration', () => {
   })
 })
 
-/** Requests an upgrade by hand; answers the response that came instead. */
+/** Requests an upgrade by hand; returns the response that came instead. */
 function fetchUpgrade(
   url: string,
   options: RequestOptions,

@@ -177,7 +177,7 @@ test('a runner whose event loop is blocked stays while it beats, without further
   await api.succeeded(first.runId)
   client.result((await client.next('invoke')).id, 200, '{"logs":[]}')
   await api.succeeded(second.runId)
-  // With nothing under way a process that hangs is let go.
+  // The engine drops a process that hangs with nothing under way.
   for (let i = 0; i < 3; i++) await beats()
   clock.jump(1000)
   expect(await client.closes()).toBe(4408)

@@ -1,4 +1,4 @@
-// Runs on Connect runners: the same as over HTTP, and what sockets add (docs/wire-protocol.md#connect).
+// Runs on Connect runners: the same as over HTTP, and the features that sockets add (docs/wire-protocol.md#connect).
 
 import { describe, expect, test } from 'vitest'
 import {

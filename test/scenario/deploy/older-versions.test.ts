@@ -1,5 +1,5 @@
-// Versions side by side: a runner of an earlier commit on this engine, and a runner of this SDK on an earlier engine. What both know works;
-// what one lacks is refused by its name (docs/wire-protocol.md#features).
+// Versions side by side: a runner of an earlier commit on this engine, and a runner of this SDK on an earlier engine. Features
+// that both know work; a feature that one lacks is refused by its name (docs/wire-protocol.md#features).
 
 import { createWorkflow } from '@perdure/sdk'
 import { describe, expect, test } from 'vitest'

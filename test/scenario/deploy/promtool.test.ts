@@ -1,5 +1,5 @@
 // Prometheus's own checker, Debian's package `prometheus`: what a real engine writes is clean, and the alerts of
-// deploy/monitoring fire when they should, and only then. Left out, with one line, where `promtool` is not installed.
+// deploy/monitoring fire when they should, and only then. Skipped, with one line, where `promtool` is not installed.
 
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, writeFileSync } from 'node:fs'
