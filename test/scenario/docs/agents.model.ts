@@ -10,7 +10,7 @@ type Prompt = Parameters<MockLanguageModelV4['doGenerate']>[0]['prompt']
 const counted = { total: 40, noCache: 40, cacheRead: undefined, cacheWrite: undefined }
 const usage = { inputTokens: counted, outputTokens: { total: 10, text: 10, reasoning: undefined } }
 
-/** Looks the order up, refunds it, and answers. A question with `for ever` makes it look orders up without an end. */
+/** Looks the order up, refunds it, and answers. A question with `for ever` makes it look up orders endlessly. */
 function nextOf(prompt: Prompt): { tool: string } | { text: string } {
   const results = prompt.filter(({ role }) => role === 'tool')
   if (JSON.stringify(prompt).includes('for ever') || results.length === 0) return { tool: 'findOrder' }

@@ -69,7 +69,7 @@ export const chat = createWorkflow({ name: 'docs-ai-chat' }, async ({ event, ste
   return text
 })
 
-/** A result as it is, of which JSON keeps the own fields alone. */
+/** A result as it is; JSON keeps only its own fields. */
 export const careless = createWorkflow(
   { name: 'docs-ai-careless' },
   async ({ event, step }: WorkflowArgs<Question>) => {

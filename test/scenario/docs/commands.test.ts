@@ -77,7 +77,7 @@ shell.write('backups/.keep', '')
 await shell.run('mkdir .perdure && perdure keys create --kind read --store sqlite:./.perdure/engine.db')
 const keyId = (await shell.run('perdure keys create --kind read --json | jq -r .id')).trim()
 
-/** The commands with what a test must change: addresses, ids, paths that it may not write to, and keys of other engines. */
+/** The commands with the changes that a test needs: addresses, ids, paths that it may not write to, and keys of other engines. */
 function prepared({ page, code }: Block): string {
   return code
     .replaceAll(/http:\/\/(127\.0\.0\.1|localhost):4777|\blocalhost:4777/g, engine.url)

@@ -7,7 +7,7 @@ import { flow, type OpenEngine, run } from '../../kit/index.ts'
 
 type Handle = (request: object, response: { json(body: unknown): void }) => Promise<void>
 
-/** Runs the block with a server by hand, and one request to it. */
+/** Runs the block with a handmade server, and sends one request to it. */
 export async function givesToken(engine: OpenEngine, block: (scope: Scope) => Promise<unknown>): Promise<void> {
   const registration = { triggers: [{ event: 'question.asked' }] }
   await engine.runner({ workflows: { 'react-answer': { handler: flow([run('one')]), registration } } })

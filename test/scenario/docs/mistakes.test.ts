@@ -1,4 +1,4 @@
-// Makes every mistake of docs/mistakes.md, and compares what it says with the sentence there.
+// Makes every mistake of docs/mistakes.md, and compares the message with the sentence there.
 
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'

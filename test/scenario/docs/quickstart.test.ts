@@ -23,7 +23,7 @@ function commandWith(part: string): string {
   return found[0] as string
 }
 
-/** Runs a command of the page to its end; answers what it printed. */
+/** Runs a command of the page to its end; resolves with its output. */
 async function read(command: string): Promise<string> {
   const { ended, stdout, printed } = project.type(FOLDER, command)
   expect(await within(ended, command), printed()).toBe(0)

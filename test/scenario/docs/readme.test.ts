@@ -9,7 +9,7 @@ import { onCleanup, startEngine, until } from '../../kit/index.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** Runs a TypeScript file as the README says; resolves with what it printed once `done` matches. */
+/** Runs a TypeScript file as the README says; resolves with its output once `done` matches. */
 async function run(file: string, env: Record<string, string>, done: RegExp): Promise<string> {
   const child = spawn(process.execPath, ['--import', 'tsx', file], {
     cwd: root,

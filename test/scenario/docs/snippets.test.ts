@@ -1,4 +1,4 @@
-// Every block of TypeScript on the project's pages runs. The blocks of some pages stand in a file that other tests compile and
+// Every block of TypeScript on the project's pages runs. The blocks of some pages are in a file that other tests compile and
 // run; the others run here, one by one, as they are on the page.
 
 import { spawn, spawnSync } from 'node:child_process'
@@ -23,7 +23,7 @@ import { alertsChat, pagesAboutFailure } from './alerted.ts'
 import { collects } from './collected.ts'
 import { givesToken } from './gives-token.ts'
 
-/** Pages whose blocks stand in a file, and the file. The test of the file, beside it, runs them. */
+/** Pages whose blocks are in a file, and the file. The test of the file, beside it, runs them. */
 const STANDS_IN: Record<string, string> = {
   'docs/budgets.md': 'test/scenario/docs/steps.workflows.ts',
   'docs/signals.md': 'test/scenario/docs/steps.workflows.ts',
@@ -76,7 +76,7 @@ async function registers(run: Run, scope: Scope = {}): Promise<Scope> {
   return all
 }
 
-/** `Deno.serve` and `Bun.serve`: keep what they are given. `runtimes.test.ts` runs the real ones. */
+/** `Deno.serve` and `Bun.serve`, which keep their arguments. `runtimes.test.ts` runs the real ones. */
 const served: unknown[] = []
 const runtime = { serve: (...given: unknown[]) => served.push(...given) }
 
@@ -334,7 +334,7 @@ test.each(pages().filter(page => !(page in STANDS_IN) && !isGenerated(page)))('t
     await (checks[index] as Check)((scope, edit) => runBlock(block, scope, edit), block)
 })
 
-/** Says so when the program is missing. */
+/** Reports a missing program. */
 function isInstalled(program: string, page: string): boolean {
   const found = spawnSync(program, ['--version']).error === undefined
   if (!found) console.warn(`${program} is not installed: its block on ${page} was not run`)

@@ -13,7 +13,7 @@ onCleanup(() => runner.close())
 await runner.ready
 const order = { orderId: 'A-1', amount: 10, email: 'ada', hookUrl: 'http://127.0.0.1:1' }
 
-/** Starts the workflow of that name with this order; answers the run's id. */
+/** Starts the workflow of that name with this order; returns the run's id. */
 async function start(name: string, data: object = {}): Promise<string> {
   calls.length = 0
   // A wait also takes events of its run's own millisecond, so this run gets a millisecond without events of other

@@ -200,7 +200,7 @@ export const basket = createWorkflow({ name: 'docs-basket' }, async ({ step }) =
 })
 
 let passes = 0
-/** Breaks the rule: its step's name depends on what no engine stores. */
+/** Breaks the rule: its step's name depends on a value that no engine stores. */
 export const drift = createWorkflow({ name: 'docs-drift' }, async ({ step }: WorkflowArgs<Order>) => {
   await step.run(passes++ === 0 ? 'first' : 'second', () => passes)
   await step.run('last', () => passes)

@@ -1,4 +1,4 @@
-// The events of one request are applied in their order: each as if it was posted when those before it were durable
+// The events of one request are applied in their order: each as if it was posted when the earlier ones were durable
 // (docs/events.md#send-many-events). On both databases and at two engines of one.
 
 import { expect, test } from 'vitest'
@@ -40,7 +40,7 @@ test.each(PLACES)(
     const [first, last] = [started[0]?.runId, started[3]?.runId] as [string, string]
     await api.reaches(first, 'cancelled')
     await api.reaches(last, 'waiting')
-    // The waits that are open see an event once, and none that came before their runs.
+    // Open waits see an event once, and no event from before their runs.
     const woken = await sendAll(other, [{ name: go }, { name: go }, { name: start }, { name: go }])
     expect(woken.map(({ woke }) => woke)).toEqual([1, 0, 0, 0])
     for (const id of [last, woken[2]?.runId as string]) await api.succeeded(id)
@@ -110,7 +110,7 @@ test.each(PLACES)('a list has the effects of its events one by one, on %s', asyn
   await until(async () => (await api.runs(`?app=${apps[0]}&workflow=newest&status=queued`)).length === 0)
 })
 
-/** The reply without what differs between two apps. */
+/** The reply without the parts that differ between two apps. */
 function alike(reply: unknown, [one, other]: readonly [string, string]): unknown {
   const text = JSON.stringify(reply).replaceAll(one, other)
   return JSON.parse(text.replaceAll(/"(run|evt)_[^"]*"/g, '"id"').replaceAll(/"at":"[^"]*"/g, '"at":""'))

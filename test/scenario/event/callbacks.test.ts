@@ -1,4 +1,5 @@
-// Callbacks: steps that the outside completes (docs/steps.md#callbacks). The runner derives their URLs by docs/wire-protocol.md#callbacks.
+// Callbacks: steps that a post from outside completes (docs/steps.md#callbacks). The runner derives their URLs by
+// docs/wire-protocol.md#callbacks.
 
 import { describe, expect, test } from 'vitest'
 import {

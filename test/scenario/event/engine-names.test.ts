@@ -1,4 +1,4 @@
-// Names of the events that only the engine sends are refused at every door (docs/events.md#events-of-the-engine).
+// Names of the events that only the engine sends are refused at every entry point (docs/events.md#events-of-the-engine).
 
 import { expect, test } from 'vitest'
 import { openKeyed, tempStoreFile, unique } from '../../kit/index.ts'

@@ -1,4 +1,5 @@
-// A flood of posts: passes go on, other senders are served, and what is refused is not stored (docs/limits.md#senders-and-runs).
+// A flood of posts: passes continue, other senders are served, and refused posts are not stored
+// (docs/limits.md#senders-and-runs).
 
 import { expect, test } from 'vitest'
 import { type Answer, type Api, flow, openEngine, openRunner, run, STORES, unique } from '../../kit/index.ts'

@@ -12,7 +12,7 @@ const page = async (query: string) => {
   return { events: answer.json as EventRecord[], next: answer.headers.get('x-next-cursor') }
 }
 
-/** Sends `count` events of one name; answers their ids, newest first. */
+/** Sends `count` events of one name; returns their ids, newest first. */
 async function sendMany(name: string, count: number): Promise<string[]> {
   const ids: string[] = []
   for (let i = 0; i < count; i++) ids.unshift((await api.send({ name, data: i })).eventId)

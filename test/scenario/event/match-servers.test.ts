@@ -121,7 +121,7 @@ describe.each(PLACES)('on %s', async (_, freshStore, count) => {
       return flow([waitFor('many', event, { match: path })])(invoke, record)
     }
     const name = await serve(handler)
-    // More lists than are looked up one by one.
+    // More lists than the engine looks up one by one.
     const data = Array.from({ length: 40 }, (_, i) => ({ path: `data.p${i}`, [`p${i}`]: i }))
     const ids = await started(name, ...data)
     expect(await sent(event, { p3: 4, p39: '39' })).toBe(0)

@@ -23,7 +23,7 @@ test.each(PLACES)(
     await api.send({ name: `${event}-other`, data: {} })
     expect(await api.runs(`?workflow=${name}`)).toHaveLength(1)
 
-    // One event: always a run, although neither its trigger nor its rate limit would let it.
+    // One event always starts a run, although neither its trigger nor its rate limit would allow it.
     const one = (id: string, body: unknown = { workflow: name }) => api.post(`/events/${id}/redrive`, body)
     const [first, last] = [sent[0], sent[32]] as [string, string]
     for (let i = 0; i < 2; i++) {
@@ -39,7 +39,7 @@ test.each(PLACES)(
     expect(await one('evt_none')).toMatchObject({ status: 404 })
     expect(await one(first, { workflow: 'nobody' })).toMatchObject({ status: 404 })
     expect(await one(first, {})).toMatchObject({ status: 400 })
-    // Without a time the whole log would be driven.
+    // Without a time the whole log would be redriven.
     const all = await api.post('/events/redrive', { name: event, workflow: name })
     expect(all).toMatchObject({ status: 400, code: 'invalid_request', text: expect.stringContaining('since') })
 

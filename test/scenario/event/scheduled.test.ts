@@ -55,7 +55,7 @@ describe('an event with a delay', () => {
     expect(event).toMatchObject({ name, app: 'shop', source: 'api', woke: 1, triggered: [{ workflow: name }] })
     expect(Date.parse(event.receivedAt)).toBeGreaterThanOrEqual(Date.parse(rest.at))
     expect((await api.get(`/events/${eventId}`)).text).toContain(`"data":${data}`)
-    // The log has it behind an event that was sent later.
+    // The log has it after an event that was sent later.
     const log = ((await api.get('/events?limit=9')).json as EventRecord[]).map(({ id }) => id)
     expect(log.indexOf(eventId)).toBeLessThan(log.indexOf(waiting.eventId))
     await api.succeeded(event.triggered[0]?.runId as string)

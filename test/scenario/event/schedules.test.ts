@@ -1,4 +1,5 @@
-// Schedules (docs/events.md#schedules): those of workflows are paused and fired, those of the API are made and changed.
+// Schedules (docs/events.md#schedules): schedules of workflows are paused and fired, schedules of the API are created and
+// changed.
 
 import type { ControlAction, EventRecord, FireScheduleReply, ScheduleEntry } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'

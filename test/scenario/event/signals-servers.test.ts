@@ -19,7 +19,7 @@ import {
 } from '../../kit/index.ts'
 import { isNight } from '../../part.ts'
 
-/** Each pass brings the results of all before, so the work grows with the square. */
+/** Each pass carries the results of all earlier ones, so the work grows with the square. */
 const SIGNALS = isNight ? 1000 : 200
 
 const FEATURES = { features: ['signals', 'wait-order', 'continue-as'] }

@@ -90,7 +90,7 @@ describe.each(PLACES)('on %s', (_, freshStore, count) => {
     expect(status).toBe(202)
     await until(
       async () => {
-        // An engine that has not heard of the runner yet tries again.
+        // An engine that does not know the runner yet tries again.
         clock.jump(1000)
         return (await api.run(runId)).status === 'succeeded'
       },

@@ -1,4 +1,4 @@
-// Concurrency limits and priorities: a run over a limit stays queued, reports why, and goes on when a slot is free
+// Concurrency limits and priorities: a run over a limit stays queued, reports why, and continues when a slot is free
 // (docs/flow-control.md#concurrency).
 
 import type { LimitStatus } from '@perdure/protocol'
@@ -22,7 +22,7 @@ async function openGated(registration: Record<string, unknown>) {
   const { name, runner } = await workflow(handler, { registration })
   return {
     name,
-    /** Registers the workflow anew. */
+    /** Registers the workflow again. */
     register: (changed: Record<string, unknown>) => runner.register(api, { workflows: [{ name, ...changed }] }),
     /** Runs that are in their pass now. */
     under,

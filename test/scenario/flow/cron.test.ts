@@ -102,7 +102,7 @@ test('heartbeats do not change schedules; a changed schedule counts at once', as
   expect(await runsOf(runner)).toHaveLength(1)
 })
 
-/** Another workflow's schedule has fired since, so anything that was due before has been handled. */
+/** Another workflow's schedule has fired since then, so everything that was due earlier has been handled. */
 async function toLater(): Promise<void> {
   const other = await tidy('* * * * *').listen()
   await other.register(api)

@@ -1,5 +1,6 @@
-// Singletons that deliver, on both databases, and on PostgreSQL over two engines (docs/flow-control.md#singleton): an event whose key has a live run is for that run, and if
-// the run ends without it, a run starts with it in the commit of the end.
+// Singletons that deliver, on both databases, and on PostgreSQL over two engines (docs/flow-control.md#singleton): an event
+// whose key has a live run goes to that run, and if the run ends without it, another run starts with it in the commit of the
+// end.
 
 import type { RunSummary, SendEventReply } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'

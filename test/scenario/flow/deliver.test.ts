@@ -47,7 +47,7 @@ async function opened(
         },
         { what: `${count} runs of ${name}` },
       ),
-    /** Some time later: ids of one millisecond are in no order. */
+    /** Some time later, because ids of the same millisecond have no order. */
     cancel: (id: string) => {
       clock.jump(1000)
       return api.post(`/runs/${id}/cancel`)

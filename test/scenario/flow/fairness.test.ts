@@ -1,4 +1,5 @@
-// Keys that take turns where a limit holds runs back (docs/flow-control.md#fairness), on both databases and at two engines of one.
+// Keys that take turns when a limit holds runs back (docs/flow-control.md#fairness), on both databases and at two engines of
+// one.
 
 import { expect, test } from 'vitest'
 import {
@@ -19,7 +20,7 @@ const { api, clock } = await scenario()
 
 const LIMIT = { concurrency: { limit: 1 } }
 
-/** Starts runs of these keys behind one that blocks the limit, and gives the keys in the order in which the runs started. */
+/** Starts runs of these keys behind one that blocks the limit, and returns the keys in the order in which the runs started. */
 async function started(
   [freshStore, count]: [(typeof PLACES)[number][1], number],
   keys: readonly string[],

@@ -30,7 +30,7 @@ test('a key starts one run within 24 hours, and the repeat says so at both level
     triggered: [{ workflow: name, app: expect.any(String), deduped: true }],
     deduped: true,
   })
-  // The event itself is recorded all the same.
+  // The event itself is still recorded.
   expect((await api.event(repeat.eventId as string)).triggered).toEqual(repeat.triggered)
   expect((await send(name, 'b')).runId).toBeDefined()
   clock.jump(1)

@@ -1,4 +1,4 @@
-// `GET /limits`: what holds runs back, and which runs hold it (docs/flow-control.md#why-does-it-wait).
+// `GET /limits`: the limits that hold runs back, and the runs that hold their slots (docs/flow-control.md#why-does-it-wait).
 
 import { expect, test } from 'vitest'
 import { gate, type Handler, returned, scenario, unique, until, waitsFor } from '../../kit/index.ts'

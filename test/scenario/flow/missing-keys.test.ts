@@ -1,4 +1,4 @@
-// Events that lack the key of a policy (docs/flow-control.md#keys).
+// Events without the key of a policy (docs/flow-control.md#keys).
 
 import { readFileSync } from 'node:fs'
 import type { DryRunReply, SendEventReply } from '@perdure/protocol'

@@ -1,5 +1,5 @@
-// Runs that one limit holds start in the order of the log (docs/flow-control.md#concurrency), on both databases and at two engines
-// of one: over single posts, lists, claims, throttles and paused workflows. Priorities go before.
+// Runs that one limit holds back start in the order of the log (docs/flow-control.md#concurrency), on both databases and at two
+// engines of one: across single posts, lists, claims, throttles and paused workflows. Priorities come first.
 
 import { expect, test } from 'vitest'
 import {

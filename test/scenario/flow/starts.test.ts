@@ -7,7 +7,7 @@ import { type Answer, child, flow, gate, returned, scenario, unique, until } fro
 
 const { api, clock, engine } = await scenario()
 
-/** A policy under which a second start is not like the first. */
+/** A policy under which a second start differs from the first. */
 const POLICIES: Record<string, object> = {
   idempotency: { key: '"same"' },
   rateLimit: { limit: 1, period: '1h' },
@@ -86,7 +86,7 @@ test.each(Object.keys(POLICIES).flatMap(policy => Object.keys(STARTS).map(start 
       await api.post(`/runs/${target.source}/cancel`)
     }
     await runner.register(api, { workflows: [{ name, triggers, [policy]: POLICIES[policy] }, { name: parent }] })
-    /** Whether the start gives a run that goes to its runner at once. */
+    /** Whether the start makes a run that goes to its runner at once. */
     const startsFreely = async () => {
       const runId = await (STARTS[start] as Start)(target)
       if (runId === undefined) return false

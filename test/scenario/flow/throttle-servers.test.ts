@@ -23,7 +23,7 @@ test.each(STORES)('a long throttle shows its next start, not an internal recheck
   const { startedAt } = await api.succeeded(await send(false))
   const [old, urgent] = [await send(false), await send(true)]
   await waitsFor(api, old, 'throttle')
-  // A run joins the start queue before it asks when the next start is free.
+  // A run joins the start queue before it queries the time of the next free start.
   const startsAt = await until(async () => (await waitsFor(api, urgent, 'throttle')).waitingFor?.until, {
     what: 'the next start of the first run in the queue',
   })

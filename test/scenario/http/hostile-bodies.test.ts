@@ -1,4 +1,4 @@
-// Hostile bodies: each is refused with a 4xx that says why, or accepted where it is in fact valid; never a 500.
+// Hostile bodies: each is refused with a 4xx that says why, or accepted if it is in fact valid; never a 500.
 
 import { errorsOf, type Operation, operationList, operations } from '@perdure/protocol/operations'
 import { Compile } from 'typebox/schema'

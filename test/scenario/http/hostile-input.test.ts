@@ -82,7 +82,7 @@ describe('parameters', () => {
         const answer = await attacked.attack(operation, { query: `?${name}=${encodeURIComponent(text)}` })
         const what = `${name}=${JSON.stringify(text).slice(0, 80)}`
         if (name === 'cursor') expect(expectRefusal(answer), what).toMatch(/^invalid_(cursor|request)$/)
-        // An operation that cannot do without a parameter refuses every other one alone, and none of the texts is such a value.
+        // An operation that needs a parameter refuses every other parameter alone, and none of the texts is such a value.
         else expectVerdict(answer, operation, isWholeByQuery(operation) && allows(param, text))
         if (answer.status === 200) expectLiteral(answer.json, { name, param, text })
       }
@@ -198,7 +198,7 @@ describe('cursors', () => {
 describe('methods, keys and headers', () => {
   test.each(all)('$id: by another method', async operation => {
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'QUERY', 'PURGE']) {
-      // `/runs/bulk-replay` is a path of its own, but a GET of it requests a run of that name.
+      // `/runs/bulk-replay` is a separate path, but a GET of it requests a run of that name.
       const offered = all.filter(other => other.method === method && matches(other.path, operation.path))
       if (offered.some(({ path }) => matches(operation.path, path))) continue
       const code = expectRefusal(await attacked.attack(operation, { method }))

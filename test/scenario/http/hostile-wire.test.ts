@@ -1,5 +1,5 @@
-// Hostile bytes: requests that are no HTTP, or at its limits. They are refused with the error body of every refusal,
-// and the connection ends.
+// Hostile bytes: requests that are not HTTP, or at its limits. They are refused with the usual error body, and the connection
+// ends.
 
 import { describe, expect, test } from 'vitest'
 import { Attacked } from '../../kit/http/attack.ts'

@@ -1,4 +1,5 @@
-// The examples of the OpenAPI document as requests to an engine: with its ids, its key and signatures of now. Called by openapi.test.ts.
+// The examples of the OpenAPI document as requests to an engine: with its ids, its key and current signatures. Called by
+// openapi.test.ts.
 
 import type { Example, ListedOperation } from '@perdure/protocol/operations'
 import { Webhook } from 'standardwebhooks'

@@ -1,4 +1,4 @@
-// Every operation, called with random requests made from its description: each answer is one that the description declares.
+// Every operation, called with random requests made from its description: the description declares each answer.
 
 import { errorsOf, type Operation, operationList } from '@perdure/protocol/operations'
 import { expect, test } from 'vitest'

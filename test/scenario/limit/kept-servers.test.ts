@@ -1,4 +1,4 @@
-// Turns of steps outlive what happens to a store and to runs: a move to the other database, an erasure, a restart
+// Turns of steps survive a move of the store to the other database, the erasure of a run, and a restart
 // (docs/steps.md#limits-that-steps-share).
 
 import { moveStore } from '@perdure/engine'

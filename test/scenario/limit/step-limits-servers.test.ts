@@ -1,5 +1,5 @@
-// Limits that steps share, on both databases, and on PostgreSQL over two engines (docs/steps.md#limits-that-steps-share): starts by the
-// runner's own record, the order of the queue, who gives a turn back, and what is shown.
+// Limits that steps share, on both databases, and on PostgreSQL over two engines (docs/steps.md#limits-that-steps-share):
+// starts by the runner's own record, the order of the queue, the runs that give a turn back, and what is shown.
 
 import type { LimitStatus, RunExplanation } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
