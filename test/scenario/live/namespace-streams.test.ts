@@ -1,5 +1,5 @@
-// The two streams of a namespace: the status of every run, and the events as they come in. They are live from the
-// moment of the connection on, without a guarantee (docs/concepts.md#timeline-and-streams).
+// The two streams of a namespace: the status of every run, and the events as they arrive. They are live from the moment of the
+// connection, without a guarantee (docs/concepts.md#timeline-and-streams).
 
 import { describe, expect, test } from 'vitest'
 import {
@@ -20,7 +20,7 @@ import {
 
 const { api, workflow } = await scenario({ realTime: true })
 
-/** Registers a workflow; answers the event that starts it. */
+/** Registers a workflow; returns the event that starts it. */
 const register = async (handler: Handler): Promise<string> => (await workflow(handler)).name
 
 type Messages = readonly SseMessage[]

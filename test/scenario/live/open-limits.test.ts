@@ -15,7 +15,7 @@ const env = {
 }
 const engine = await openEngine({ env })
 
-/** Opens a stream; answers its status and the body of a refusal, and closes it. */
+/** Opens a stream; returns its status and the body of a refusal, and closes it. */
 async function openStream(label: string, path = '/runs/stream') {
   const stop = new AbortController()
   const headers = { authorization: `Bearer ${keyOf(label)}` }
@@ -59,7 +59,7 @@ test('streams are bounded per key and per namespace, and every end makes room', 
     for (const { close } of [...held, elsewhere]) close()
     await until(async () => !/^perdure_streams_open\{.*\} [1-9]/m.test((await api.get('/metrics')).text))
   }
-  // Streams that end by themselves, and those of runs that do not exist, take no place either.
+  // Streams that end by themselves, and streams of runs that do not exist, take no place either.
   for (let i = 0; i < 5; i++) {
     const response = await fetch(`${engine.url}/runs/${runId}/stream`, {
       headers: { authorization: `Bearer ${keyOf('ann')}` },

@@ -183,7 +183,7 @@ describe('lossless', () => {
     for (const query of [`?from=${last}`, '?from=99999999999']) {
       expect(await api.stream(runId, { query })).toMatchObject({ messages: [], ended: true })
     }
-    // An `EventSource` on an ended run would ask again for ever.
+    // An `EventSource` on an ended run would reconnect for ever.
     const again = (seen: string) => api.request('GET', `/runs/${runId}/stream`, { headers: { 'last-event-id': seen } })
     expect(await again(last)).toMatchObject({ status: 204, text: '' })
     expect((await again(first.id as string)).status).toBe(200)

@@ -1,5 +1,5 @@
-// Many streams on one engine: a thousand that come and go leave nothing open, two thousand at once are all served,
-// and a reader that does not read costs the others nothing.
+// Many streams on one engine: a thousand that come and go leave nothing open, two thousand at once are all served, and a reader
+// that does not read does not slow the others down.
 
 import { existsSync, readdirSync } from 'node:fs'
 import net from 'node:net'

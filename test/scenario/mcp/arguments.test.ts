@@ -1,4 +1,4 @@
-// Every tool of the MCP server with good, bad and foreign arguments, and messages that are no calls (docs/mcp.md).
+// Every tool of the MCP server with good, bad and foreign arguments, and messages that are not calls (docs/mcp.md).
 
 import { expect, test } from 'vitest'
 import { flow, openEngine, openRunner, step, unique, wait } from '../../kit/index.ts'
@@ -34,7 +34,7 @@ const call = (name: string, args: unknown, options = {}) =>
 const { result } = await post({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
 const tools = result?.tools as Tool[]
 
-/** Good arguments by tool, for those that cannot do without. */
+/** Good arguments by tool, for tools that need them. */
 async function goodArguments(): Promise<Record<string, Record<string, unknown>>> {
   const [app, workflow, waiter, paid] = [unique('app'), unique('order'), unique('waiter'), unique('paid')]
   const failing = step('StepRun', 'charge', { error: { message: 'declined' }, retriable: false })

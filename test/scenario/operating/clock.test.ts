@@ -1,4 +1,4 @@
-// The wall clock is set while the engine works (docs/operating.md#clocks): whatever lasts a while goes by the monotonic clock.
+// The wall clock is set while the engine works (docs/operating.md#clocks): every duration uses the monotonic clock.
 
 import { openAdministration } from '@perdure/engine'
 import type { EventRecord, ScheduleEntry } from '@perdure/protocol'
@@ -102,7 +102,7 @@ describe.each([
   })
 })
 
-/** The engine's time: that of an event which it receives now. */
+/** The engine's time: the time of an event that it receives now. */
 async function receivedAt(api: Api): Promise<number> {
   const { eventId } = await api.send({ name: 'nobody.listens' })
   return Date.parse(((await api.get(`/events/${eventId}`)).json as { receivedAt: string }).receivedAt)

@@ -1,4 +1,4 @@
-// `perdure doctor` reports what is right and what is wrong, and never shows a secret.
+// `perdure doctor` reports each check with its verdict, and never shows a secret.
 
 import { existsSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'

@@ -1,4 +1,4 @@
-// A shutdown while invokes are in flight: their results are kept, or they are given back and cost the run nothing.
+// A shutdown while invokes are in flight: either their results are kept, or they are released at no cost to the run.
 
 import { describe, expect, test } from 'vitest'
 import { flow, gate, run, sleep, startEngine, unique, until } from '../../kit/index.ts'
@@ -40,7 +40,7 @@ describe('SIGTERM', () => {
     })
     const { runId } = await engine.api.send({ name })
     await until(() => runner.record.times(runId, 'stuck') === 1)
-    // As a terminal does that is closed.
+    // As a closed terminal does.
     engine.signal('SIGHUP')
     expect(await engine.exit).toMatchObject({ code: 0 })
     hanging = false

@@ -1,5 +1,5 @@
-// A store that takes no more writes: callers get 503 and may try again, readiness agrees, and the engine goes on by itself when
-// PostgreSQL takes writes again.
+// A store that takes no more writes: callers get 503 and may try again, readiness agrees, and the engine continues by itself
+// when PostgreSQL accepts writes again.
 
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -32,7 +32,7 @@ test.skipIf(storeFile === undefined)(
     }
     expect(refused).toMatchObject(UNAVAILABLE)
     expect(refused.headers.get('retry-after')).toBe('1')
-    // Small writes find room in pages that exist: readiness must not go by one of those.
+    // Small writes find room in existing pages: readiness must not depend on one of those.
     const statuses = [
       (await engine.api.post('/events', SMALL)).status,
       (await engine.api.get('/events?limit=1')).status,

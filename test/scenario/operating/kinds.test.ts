@@ -1,4 +1,4 @@
-// On-failure runs in statistics and lists (docs/console.md#what-is-counted): they are labelled, listed, and counted apart.
+// On-failure runs in statistics and lists (docs/console.md#what-is-counted): they are labelled, listed, and counted separately.
 
 import type { ErrorGroup, RunFacets, RunSeriesPoint, RunStats, RunSummary, WorkflowStats } from '@perdure/protocol'
 import { expect, test } from 'vitest'
@@ -67,7 +67,7 @@ test('five payments that failed and were handled are five failures of five', asy
   const sum = (of: 'started' | 'succeeded' | 'failed') => points.reduce((all, point) => all + point[of], 0)
   expect([sum('started'), sum('succeeded'), sum('failed')]).toEqual([5, 0, 5])
 
-  // A list hides nothing, and labels.
+  // A list hides nothing, and labels these runs.
   const runs = await api.runs(`?app=${app}`)
   const followers = runs.filter(({ kind }) => kind === 'onFailure')
   expect([runs.length, followers.length]).toEqual([10, 5])
@@ -91,7 +91,7 @@ test('five payments that failed and were handled are five failures of five', asy
   const preview = await api.post('/bulk', { action: 'replay', filter: { app, kind: 'onFailure' }, dryRun: true })
   expect(preview.json).toMatchObject({ matched: 5 })
 
-  // The failure handler that failed is a group of its own, though its error is that of the handler.
+  // The failure handler that failed is a separate group, although its error equals the handler's.
   const groups = await get<ErrorGroup[]>(`/errors?app=${app}`)
   expect(groups.map(({ count, kind }) => [count, kind])).toEqual([
     [5, undefined],

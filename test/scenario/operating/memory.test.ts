@@ -1,5 +1,5 @@
-// Runs whose states do not fit into the memory of an engine at once (docs/limits.md#memory): they wait for each other, small ones
-// go past, and each of them ends.
+// Runs whose states do not fit into the memory of an engine at once (docs/limits.md#memory): they wait for each other, small
+// ones overtake them, and each of them ends.
 
 import { expect, test } from 'vitest'
 import { type Api, flow, run, scenario, serveToTheEnd, sleep, unique, until } from '../../kit/index.ts'

@@ -1,4 +1,4 @@
-// `perdure move`: everything of a store is in the other one afterwards, and its engine goes on there.
+// `perdure move`: everything in a store is in the other one afterwards, and its engine continues there.
 
 import { moveStore } from '@perdure/engine'
 import { expect, test } from 'vitest'

@@ -1,5 +1,5 @@
-// PgBouncer between an engine and PostgreSQL (docs/poolers.md): an engine works in session mode and in its own schema, and
-// refuses at its start, in one line, a pooler with which it cannot work.
+// PgBouncer between an engine and PostgreSQL (docs/poolers.md): an engine works in session mode and in its own schema, and at
+// its start it refuses, in one line, a pooler with which it cannot work.
 
 import { Client } from 'pg'
 import { describe, expect, test } from 'vitest'

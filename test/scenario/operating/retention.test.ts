@@ -1,4 +1,4 @@
-// ENGINE_RETENTION, through the HTTP interface: expired runs read as absent, and live runs go on
+// ENGINE_RETENTION, through the HTTP interface: expired runs read as absent, and live runs continue
 // (docs/operating.md#retention).
 
 import { verifyStore } from '@perdure/engine'

@@ -94,7 +94,7 @@ describe('permissions', () => {
   })
 })
 
-/** A store as a killed engine leaves it: acknowledged work is in its log alone. */
+/** A store as a killed engine leaves it: acknowledged work is only in its log. */
 async function killedStore(): Promise<string> {
   const engine = await openEngine({ onDisk: true })
   await engine.api.post('/events', { name: 'acknowledged' })
@@ -147,7 +147,7 @@ describe('a database that was lost beside its log', () => {
 describe('files that are lost under a running engine', () => {
   const lost = { error: { code: 'unavailable', details: { reason: 'store_lost' } } }
 
-  /** An engine with events, after the fault, once it has noticed; answers the sentence of its refusals. */
+  /** Opens an engine with events, causes the fault, and waits until the engine notices; returns the sentence of its refusals. */
   async function afterFault(fault: (file: string) => void) {
     const engine = await startEngine()
     for (let i = 0; i < 5; i++) await engine.api.post('/events', { name: 'acknowledged' })

@@ -1,4 +1,4 @@
-// `perdure verify` finds no violation in what an engine writes, and finds every kind of planted violation.
+// `perdure verify` finds no violation in the store of an engine, and finds every kind of planted violation.
 
 import { copyFileSync } from 'node:fs'
 import type { RunSummary } from '@perdure/protocol'

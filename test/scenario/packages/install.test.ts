@@ -109,7 +109,7 @@ export async function statusOf(id: string): Promise<string> {
 `
 
 describe('strict TypeScript', () => {
-  /** The oldest and the newest version that are supported, each with the settings of its time. */
+  /** The oldest and the newest supported version, each with the settings of its time. */
   const settings = [
     ['typescript-5.4', 'Node16', 'node16', ['esm.mts', 'commonjs.cts']],
     ['typescript-5.4', 'ESNext', 'bundler', ['esm.mts']],

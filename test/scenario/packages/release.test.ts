@@ -1,4 +1,4 @@
-// `npm run release` on a small repository of its own: what it refuses, what a dry run leaves alone, and what it writes.
+// `npm run release` on a separate small repository: what it refuses, what a dry run does not change, and what it writes.
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

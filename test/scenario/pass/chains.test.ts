@@ -28,7 +28,7 @@ async function ended(app: string): Promise<Run[]> {
   })
   const runs = await api.runs(`?app=${app}&limit=200&dir=asc`)
   const whole = await Promise.all(runs.map(({ id }) => api.run(id)))
-  // Runs of one millisecond have no order of their own.
+  // Runs of the same millisecond have no order.
   return whole.sort((a, b) => (a.generation ?? 0) - (b.generation ?? 0))
 }
 
@@ -48,7 +48,7 @@ test('a workflow that starts itself as a child ends at the bound, with an error 
   expect(step).toMatchObject({ status: 'failed', error: { name: 'ChainTooLongError' } })
   expect(step.error?.message).toContain(`Workflow "${name}" of app "${app}" was not started`)
   expect(step.error?.message).toContain(`ENGINE_GENERATION_LIMIT is ${MAX}`)
-  // The handler let the error go by, so every parent has the result of its child.
+  // The handler ignored the error, so every parent has the result of its child.
   expect(last.status).toBe('succeeded')
   expect(await why(last.id)).toMatchObject({
     generation: MAX,

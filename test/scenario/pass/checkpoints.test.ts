@@ -1,5 +1,5 @@
-// Checkpoints as the engine processes them, over a transport that is a function of the test: when steps are durable,
-// what the acks carry and in which order, and what stops a pass (docs/wire-protocol.md#checkpoints).
+// Checkpoints as the engine processes them, over a transport that is a function of the test: when steps are durable, which
+// steps the acks carry and in which order, and what stops a pass (docs/wire-protocol.md#checkpoints).
 
 import type { InvokeReply } from '@perdure/engine'
 import { describe, expect, test } from 'vitest'

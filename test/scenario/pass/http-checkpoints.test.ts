@@ -1,5 +1,5 @@
-// Reports of runners over HTTP while their pass goes on (docs/wire-protocol.md#checkpoints-over-http): over real sockets, from a
-// runner that names the feature.
+// Reports of runners over HTTP while their pass continues (docs/wire-protocol.md#checkpoints-over-http): over real sockets,
+// from a runner that names the feature.
 
 import { describe, expect } from 'vitest'
 import {

@@ -22,7 +22,7 @@ async function open() {
   return { loud, quiet, clock, url }
 }
 
-/** A workflow of its own app; answers the event that starts it, and the passes it got. */
+/** A workflow in a separate app; returns the event that starts it, and the passes it got. */
 async function serve(api: Api, handler: Handler, registration: Record<string, unknown> = {}) {
   const name = unique('workflow')
   const runner = await openRunner({ workflows: { [name]: { handler, registration } } })

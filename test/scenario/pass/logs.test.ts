@@ -37,7 +37,7 @@ const stored = async (runId: string) =>
 describe('stored once under replay', () => {
   test('a handler-level line re-runs on every pass but is stored once', async () => {
     const runId = await finished(({ pass }) => {
-      // Each pass repeats the lines of the passes before and adds its own.
+      // Each pass repeats the lines of earlier passes and adds its own.
       const logs = Array.from({ length: pass }, (_, i) => line('@root', i))
       if (pass === 4) return returned(undefined, logs)
       return discovered([opcode('StepRun', `step ${pass}`, { data: pass })], logs)

@@ -1,4 +1,5 @@
-// Workflows that runners lack (docs/wire-protocol.md#routing): never routed to them, and held while nobody serves them.
+// Workflows that some runners do not have (docs/wire-protocol.md#routing): never routed to them, and held while nobody serves
+// them.
 
 import type { RunExplanation } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'

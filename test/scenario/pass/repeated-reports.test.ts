@@ -1,4 +1,4 @@
-// Reports of steps that come again, late or out of order, over both ways by which a runner reports during its pass
+// Reports of steps that come again, late or out of order, over both ways in which a runner reports during its pass
 // (docs/wire-protocol.md#checkpoints): the seq decides whether a report is a repeat, not its content.
 
 import { describe, expect, test } from 'vitest'

@@ -114,7 +114,7 @@ describe('no runner to be reached', () => {
     await runners[0]?.close()
     for (let i = 0; i < 12; i++) {
       clock.jump(1000)
-      // The clock stands still again: a run that had to wait would never go on.
+      // The clock stands still again: a run that had to wait would never continue.
       const { attempt } = await api.succeeded((await send()).runId)
       expect(attempt).toBe(1)
     }
@@ -139,8 +139,7 @@ describe('no runner to be reached', () => {
     const [only] = runners as [PlainRunner]
     await only.close()
     const { runId } = await send()
-    // The run is parked anew: if it were still on its way to the next try, it would sleep past the jump that wakes
-    // it.
+    // The run is parked again: if it were still on its way to the next try, it would sleep past the jump that wakes it.
     const nextTry = (after: number) =>
       until(
         async () => {

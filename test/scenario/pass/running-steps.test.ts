@@ -1,4 +1,5 @@
-// Steps that run: what a runner reports of them while its pass goes on, and who sees it (docs/wire-protocol.md#running-steps).
+// Running steps: what a runner reports about them while its pass continues, and where it is shown
+// (docs/wire-protocol.md#running-steps).
 
 import { expect, test } from 'vitest'
 import { discovered, gate, opcode, returned, scenario, stepId, unique, until } from '../../kit/index.ts'
@@ -12,7 +13,7 @@ const running = (name: string, startedMs: number) => ({ id: stepId(name), name, 
 const done = answeredWith(returned('done') as { status: number })
 const ago = (ms: number) => new Date(clock.now() - ms).toISOString()
 
-/** Starts a run whose first pass reports, once its stream is open, and then goes on until `end` is called. */
+/** Starts a run whose first pass reports, once its stream is open, and then continues until `end` is called. */
 async function start(tell: (pass: ScriptedPass) => Promise<unknown>) {
   const [followed, told, go] = [gate(), gate(), gate()]
   const name = unique('long')

@@ -86,7 +86,7 @@ describe.each(PLACES)('on %s', (_, freshStore, count) => {
     expect((await remove(api, path(old))).status).toBe(404)
     const entries = await listed<ControlAction>(api, '/control-actions?action=workflow.delete')
     expect(entries.map(({ detail }) => detail)).toEqual([old, burst, waits].map(workflow => ({ app, workflow })))
-    // The past stays.
+    // Past runs stay.
     expect((await api.runs(`?workflow=${old}`)).map(({ status }) => status)).toEqual(['succeeded'])
     expect(await listed(api, '/workflows/stats')).toMatchObject([{ workflow: expect.any(String) }, {}])
 
@@ -123,7 +123,7 @@ describe.each(PLACES)('on %s', (_, freshStore, count) => {
     await runner.register(after)
     expect(await namesOf(after, app)).toEqual([kept])
 
-    // Another runner of the app has it as it was: the first still does not serve it.
+    // Another runner of the app registers the old definition: the first runner still does not serve it.
     const second = await runnerOf(app, { [gone]: {} }, `${app}-2`)
     await second.register(after)
     await runner.register(after)

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { type Api, freshSchema, JumpClock, type OpenEngine, openEngine, unique } from '../../kit/index.ts'
 import { dial } from '../../kit/runner/connect-client.ts'
 
-/** Twice the heartbeat, and less than the time after which a runner counts as gone. */
+/** Twice the heartbeat, and less than the time after which a runner is stale. */
 const MINUTE = 60_000
 
 /** An app whose runners register the workflow `w` with a trigger on an event of their version. */

@@ -11,7 +11,7 @@ const long = (keys: string) => keys.replace(/\w+/g, name => name.repeat(16))
 
 const hello = createWorkflow({ name: 'hello', triggers: { event: 'hello' } }, () => 'hi')
 
-/** An engine with these keys, and a runner with those. */
+/** An engine and a runner, each with a list of keys. */
 async function open(engineKeys: string, signingKey: string) {
   const { api, url } = await openEngine({ env: { ENGINE_SIGNING_KEY: long(engineKeys) } })
   const logged: string[] = []

@@ -28,7 +28,7 @@ test('those that went silent more than a day ago are forgotten, with and without
   expect(await runnersOf(app)).toHaveLength(112)
   clock.jump(5 * HOUR)
   await untilRunnersAre(app, ['living'])
-  // The definition is the app's, not the runner's.
+  // The definition belongs to the app, not to the runner.
   expect((await api.get(`/workflows?app=${app}`)).json).toHaveLength(1)
   expect((await register(app, { runner: 'named' })).status).toBe(200)
   expect(await runnersOf(app)).toEqual(['living', 'named'])

@@ -97,7 +97,7 @@ describe('what is replayed', () => {
     expect(made.map(({ replayOf }) => replayOf).sort()).toEqual(ids.slice(0, 2).sort())
     await Promise.all(made.map(({ id }) => few.api.succeeded(id)))
     const since = (await few.api.run(ids[1] as string)).createdAt
-    // Exactly as many as the bound is not more.
+    // A number equal to the bound does not exceed it.
     const rest = await bulk({ app, since, status: 'failed' }, few.api)
     expect(rest).toEqual({ matched: 0, replayed: 0, skipped: 0, failed: 0, capped: false })
   })

@@ -1,4 +1,4 @@
-// Bulk actions on both databases: what a dry run counts, what a job does to each run, once, whichever engine works it off
+// Bulk actions on both databases: what a dry run counts, what a job does to each run, once, whichever engine processes it
 // (docs/concepts.md#many-runs-at-once).
 
 import type { Bulk, BulkDetail, BulkPreview, BulkRequest, ControlAction, RunStatus } from '@perdure/protocol'
@@ -319,7 +319,7 @@ test('a job whose runs are few among many goes on in short slices; a count that 
     [filter, 'filter.deep'],
   ] as const) {
     const counted = () => api.post('/bulk', { action: 'cancel', filter: given, dryRun: true })
-    // In so little time a count may not have begun.
+    // In such a short time a count may not have begun.
     const { status, json } = await until(async () => [await counted()].find(answer => answer.status !== 503))
     expect([status, json]).toMatchObject([400, { error: { code: 'invalid_request', details: { field } } }])
   }

@@ -67,7 +67,7 @@ describe('cancel', () => {
   test('a run that never started is cancelled with a duration of 0', async () => {
     const { name, runner } = await workflow(() => returned())
     await runner.close()
-    // The first run finds that no runner listens; the second is not even tried.
+    // The first run finds that no runner listens; the second is not even sent.
     await waitsFor(api, (await api.send({ name })).runId, 'runner')
     const { runId } = await api.send({ name })
     await waitsFor(api, runId, 'runner')

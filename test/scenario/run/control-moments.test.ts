@@ -41,7 +41,7 @@ const everything = async (runId: string) =>
 interface Arrived {
   runId: string
   record: RunnerRecord
-  /** Makes happen what the run waits for. */
+  /** Triggers what the run waits for. */
   goOn(): Promise<unknown>
 }
 
@@ -201,7 +201,7 @@ describe.each(Object.keys(MOMENTS))('during %s', moment => {
     const id = await fork(runId, 'retry-from-step', { step: 'last' })
     expect((await api.succeeded(id)).result).toEqual(result)
     expect(record.names(id)).toEqual(['last'])
-    // Its runner and pass are those of the source's history, which the fork does not have.
+    // Its runner and pass belong to the source's history, which the fork does not have.
     const { id: _, runner: __, pass: ___, ...copied } = middle
     expect(await api.step(id, 'middle')).toMatchObject({ ...copied, carried: true })
     // And no second child.

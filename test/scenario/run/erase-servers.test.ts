@@ -73,7 +73,7 @@ test.each(STORES)('erases every payload of a finished run, on %s', async (kind, 
   await api.reaches(live.runId, 'waiting')
   expect(await api.request('DELETE', `/runs/${live.runId}`)).toMatchObject({ status: 409, code: 'run_not_finished' })
 
-  // Longer than what a row takes, so that it is stored beside it.
+  // Too long for a row, so that it is stored outside of the row.
   const attributes = { given: CANARY }
   const { runId, eventId } = await api.send({ name, app: runner.app, data: CANARY.repeat(1000), attributes })
   await api.succeeded(runId)

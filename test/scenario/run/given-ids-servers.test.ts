@@ -1,5 +1,5 @@
-// Runs with ids of callers: everything names them by these ids alone, and namespaces that use one id see nothing of one another, on both
-// databases and at two engines of one (docs/concepts.md#start-a-workflow-directly).
+// Runs with ids of callers: everything names them only by these ids, and namespaces that use the same id see nothing of each
+// other, on both databases and at two engines of one (docs/concepts.md#start-a-workflow-directly).
 
 import type { BulkDetail, RunSummary, Tree, WebhookDelivery } from '@perdure/protocol'
 import { expect, test } from 'vitest'
@@ -172,7 +172,7 @@ test.each(PLACES)(
     expect((await api.post(`/runs/${lost}/retry-from-step`, { step: 'none' })).text).toContain(`Run ${lost} has no`)
     seen.push(...runner.record.invokes.map(({ ctx }) => JSON.stringify(ctx)))
     expect(seen.filter(text => STORED_FORM.test(text))).toEqual([])
-    // The stored form is no id of the API's.
+    // The stored form is not an id of the API.
     expect((await api.get(`/runs/run_01J00000000000000000000000.${done.slice(4)}`)).status).toBe(404)
     expect(await violationsIn(storeFile)).toEqual([])
   },
@@ -194,7 +194,7 @@ test.each(PLACES)('two namespaces with one id see nothing of one another, on %s'
     api.post(`/workflows/${runners[i]?.app}/${name}/runs`, { runId, input: SPACES[i] })
   expect((await startIn(north, 0)).status).toBe(201)
   await north.reaches(runId, 'waiting')
-  // Before the south has one: nothing of the north's is there.
+  // Before `south` has a run with that id, it sees nothing of the run of `north`.
   for (const part of ['', '/steps', '/logs', '/passes', '/tree', '/why', '/stream', '/result']) {
     expect((await south.get(`/runs/${runId}${part}`)).status, part).toBe(404)
   }

@@ -266,7 +266,7 @@ test('error finds the failures of one cause', async () => {
   clock.jump(Date.parse(lastAt as string) - Date.parse(firstAt as string) + 10_000)
   const spans = async (count: number) =>
     (await groups(`since=${firstAt}&trend=${count}&app=shop`)).map(({ trend }) => trend as number[])
-  // Both failures of the largest group are in the first part of the time, and each group has its own.
+  // Both failures of the largest group are in the first part of the time, and each group has a separate trend.
   expect((await spans(1)).slice(0, 2)).toEqual([[2], [1]])
   expect((await spans(2)).map(([first = 0, second = 0]) => first + second)).toEqual((await spans(1)).flat())
   expect((await spans(2))[0]).toEqual([2, 0])
@@ -278,7 +278,7 @@ test('error finds the failures of one cause', async () => {
   expect(early).toMatchObject([{ fingerprint, count: 1, lastAt: firstAt, lastRunId: first, trend: [1] }])
   expect((await groups(`until=${lastAt}&app=shop`)).map(({ count }) => count)).toEqual([1, 1])
   expect((await api.get('/errors?until=x')).text).toContain('until')
-  // A failure before the time is not counted, but says since when the group is known.
+  // A failure before the time is not counted, but shows since when the group is known.
   const late = await groups(`since=${lastAt}&app=shop`)
   expect(late).toHaveLength(2)
   const again = late.find(each => each.fingerprint === fingerprint)

@@ -112,7 +112,7 @@ test('counts over time and by workflow, of runs that are there, and the same whe
     waitingFor: { event: 1, sleep: 0 },
     waits: [{ status: 'waiting', waitingFor: 'event', runs: 1 }],
   })
-  // Each count is of the other filters, as a list of runs with both has them.
+  // Each count applies the other filters, as a list of runs with both filters does.
   expect(await facets('status=succeeded,running')).toMatchObject({
     status: counts,
     app: [{ app: 'mail', runs: 2 }, { app: 'shop', runs: 2 }, { runs: 1 }],
@@ -161,7 +161,7 @@ test('counts over time and by workflow, of runs that are there, and the same whe
   ])
   expect(await stats('app=mail&limit=1')).toHaveLength(1)
   expect(await stats(`since=${time(ended + HOUR)}`)).toMatchObject([{ workflow: 'letter', started: 0, inFlight: 1 }])
-  // The first hour alone: what came later is not counted, what is in flight is that of now.
+  // Only the first hour: later runs are not counted; the runs in flight are those of now.
   const early = await stats(`since=${time(from)}&until=${time(from + HOUR)}`)
   expect(early.map(({ workflow, started }) => [workflow, started])).toEqual([
     ['order', 3],

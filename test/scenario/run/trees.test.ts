@@ -51,7 +51,7 @@ test('event, runs, children, emitted events, forks: each node with its parent', 
   )
   const depths = new Map(full.nodes.map(({ id, depth }) => [id, depth]))
   for (const { parentId, depth } of full.nodes.slice(1)) expect(depths.get(parentId as string)).toBe(depth - 1)
-  // The tree of the run is that part of it.
+  // The tree of the run is this part of the event's tree.
   const below = await tree(`/runs/${runId}/tree`)
   expect(below.nodes[0]).toMatchObject({ type: 'run', id: runId, depth: 0, via: 'root', status: 'succeeded' })
   expect(below.nodes).toHaveLength(8)

@@ -68,7 +68,7 @@ test.each(PLACES)('a paused workflow starts nothing until it is resumed, on %s',
   expect((await api.runs(`?app=${app}&waitingFor=workflow-paused`)).map(({ id }) => id).sort()).toEqual(all.toSorted())
   const why = (await other.get(`/runs/${held}/why`)).json as RunExplanation
   expect(why.sentence).toContain('is paused')
-  // A run that has started goes on.
+  // A run that has started continues.
   await api.send({ name: gate })
   await api.succeeded(started.runId)
 
