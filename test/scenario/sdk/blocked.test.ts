@@ -1,5 +1,5 @@
-// A step that computes for longer than a silent socket is kept, on a runner over Connect: it runs once, and its run says what
-// it did to the runner. It takes most of a minute, so only `npm run test:night` has it.
+// A step that computes for longer than the engine keeps a silent socket, on a runner over Connect: it runs once, and the log of
+// its run reports the blocked runner. It takes most of a minute, so only `npm run test:night` has it.
 
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

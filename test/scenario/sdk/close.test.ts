@@ -1,4 +1,4 @@
-// A runner that closes in the middle of a long pass ends it with its next durable step, and another runner goes on.
+// A runner that closes in the middle of a long pass ends it with its next durable step, and another runner continues.
 
 import { createWorkflow, type Workflow } from '@perdure/sdk'
 import { connect } from '@perdure/sdk/connect'

@@ -383,7 +383,7 @@ export const resolve = (specifier, context, next) =>
   test('that gets two signals ends at once', async () => {
     const name = unique('twice')
     const runner = await began('connect(options)', api, name)
-    // Until one has been heard, all are one; and of two different ones either may be heard first.
+    // Until one signal has been handled, all count as one; and of two different signals either may be handled first.
     await until(() => {
       runner.child.kill('SIGTERM')
       return runner.child.exitCode !== null

@@ -1,4 +1,4 @@
-// Steps that end the process of their runner, beside runs whose steps do not: only the former fail
+// Steps that end the process of their runner, together with runs whose steps do not: only the former fail
 // (docs/concepts.md#a-step-that-ends-its-process).
 
 import { describe, test } from 'vitest'

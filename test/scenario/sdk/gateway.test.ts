@@ -1,5 +1,5 @@
-// A gateway in front of an SDK runner answers in its place: the run goes on when the runner answers again. And a runner that
-// does not take the engine for its own: its runs wait until keys and clocks agree.
+// A gateway in front of an SDK runner answers in its place: the run continues when the runner answers again. And a runner that
+// does not accept the engine: its runs wait until keys and clocks agree.
 
 import { createWorkflow } from '@perdure/sdk'
 import { serve } from '@perdure/sdk/node'

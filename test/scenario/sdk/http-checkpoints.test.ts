@@ -1,4 +1,5 @@
-// The SDK's runner over HTTP reports its steps while a pass goes on: with a real engine, and when that is not reached.
+// The SDK's runner over HTTP reports its steps while a pass continues: with a real engine, and when the engine cannot be
+// reached.
 
 import { createWorkflow } from '@perdure/sdk'
 import { serve } from '@perdure/sdk/node'

@@ -1,5 +1,5 @@
-// A handler that awaits something else than steps while a step is open looks stuck, and its pass is answered. It asks for another
-// pass when it goes on, over every transport (docs/steps.md#io-between-steps).
+// A handler that awaits something other than steps while a step is open looks stuck, and its pass is answered. When it
+// continues, its runner asks for another pass, over every transport (docs/steps.md#io-between-steps).
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { createWorkflow, type Workflow } from '@perdure/sdk'
@@ -11,7 +11,7 @@ const { api, url } = await scenario({ realTime: true })
 
 const RUNS = 30
 
-/** A workflow that races two waits, and then awaits something that is no step, in the time of a query. */
+/** A workflow that races two waits, and then awaits something that is not a step, for as long as a query takes. */
 function racing(name: string, finish: (step: Parameters<Workflow['handler']>[0]['step']) => unknown) {
   return createWorkflow({ name }, async ({ event, step }) => {
     const { id } = event.data as { id: number }

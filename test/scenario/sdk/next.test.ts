@@ -16,7 +16,7 @@ let url = ''
 
 beforeAll(async () => {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(ENGINE_|NODE_ENV|VITEST)/.test(name))
-  // A process group of its own: the command starts further processes, which would outlive it.
+  // A separate process group: the command starts further processes, which would outlive it.
   const child = spawn(
     process.execPath,
     [

@@ -17,7 +17,7 @@ const { exports, files } = JSON.parse(readFileSync(join(root, 'packages/sdk/pack
 }
 const specifiers = Object.keys(exports).map(subpath => `@perdure/sdk${subpath.slice(1)}`)
 
-/** The packages that a project with every adapter has installed besides. */
+/** The other packages that a project with every adapter has installed. */
 const BESIDES = [
   ...['ws', '@standard-schema/spec', '@types/node', 'undici-types'],
   ...['@perdure/engine', '@perdure/client', '@perdure/protocol', 'ai'],
@@ -28,7 +28,7 @@ let packed: string[] = []
 
 const write = (name: string, text: string) => writeFileSync(join(project, name), text)
 
-/** Runs a file of the project; answers the JSON that it printed. */
+/** Runs a file of the project; returns the JSON that it printed. */
 function run(name: string): unknown {
   // The options of the test process (above all the condition of our own sources) are not for the project.
   const { NODE_OPTIONS: _, ...env } = process.env

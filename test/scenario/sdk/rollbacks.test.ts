@@ -21,7 +21,7 @@ function cleanedUp(runId: string): Promise<RunSummary> {
 }
 
 describe.each(TRANSPORTS)('over %s', transport => {
-  /** A workflow that waits for an event, and fails then. `lines` has what was undone. */
+  /** A workflow that waits for an event, and then fails. `lines` has the steps that were undone. */
   async function trip(options: { child?: boolean } = {}) {
     const name = unique('trip')
     const lines: string[] = []

@@ -1,4 +1,4 @@
-// The testing kit under `node:test`, as its users write tests. `testing.test.ts` runs it in a process of its own.
+// The testing kit under `node:test`, as its users write tests. `testing.test.ts` runs it in a separate process.
 
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, mock, test } from 'node:test'

@@ -1,4 +1,4 @@
-// Children with a timeout and a priority of their own (docs/steps.md#steprunworkflow).
+// Children with their own timeout and priority (docs/steps.md#steprunworkflow).
 
 import type { RunSummary } from '@perdure/protocol'
 import { expect, test } from 'vitest'

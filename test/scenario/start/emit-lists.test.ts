@@ -12,7 +12,7 @@ interface Listed {
   [option: string]: unknown
 }
 
-/** Emits the events by one step: the ids, and the step. */
+/** Emits the events by one step; returns the ids and the step. */
 async function emits(events: readonly Listed[], more: Parameters<typeof flow>[0] = []) {
   const name = unique('emitter')
   const fields = {

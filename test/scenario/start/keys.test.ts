@@ -1,4 +1,4 @@
-// Direct starts with a key: among the live runs of one workflow a key is there once (docs/concepts.md#one-live-run-per-key).
+// Direct starts with a key: among the live runs of one workflow a key occurs once (docs/concepts.md#one-live-run-per-key).
 
 import type { RunSummary, StartedRun } from '@perdure/protocol'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// Steps that start runs and go on, and steps that cancel runs (docs/steps.md#starting-runs).
+// Steps that start runs and continue, and steps that cancel runs (docs/steps.md#starting-runs).
 
 import type { RunExplanation, RunSummary, StartedRun, StepRecord } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
@@ -24,7 +24,7 @@ interface Started {
   existing: boolean
 }
 
-/** Starts a run by the step of another: the ids of both, and the step once it has settled. */
+/** Starts a run by a step of another run; returns the ids of both, and the step once it has settled. */
 async function startFrom(fields: Record<string, unknown>, { name = unique('starter'), key = {} } = {}) {
   await engine.runner({ workflows: { [name]: flow([step('StartRun', 'go', fields)]) } })
   const { runId: starter } = await api.send({ name, ...key })

@@ -40,7 +40,7 @@ async function shown(
 const textOf = (message: UIMessage | undefined) =>
   message?.parts.flatMap(part => (part.type === 'text' ? part.text : [])).join('')
 
-/** Serves a workflow, starts a run of it, and gives the transport of its chat. */
+/** Serves a workflow, starts a run of it, and returns the transport of its chat. */
 async function chatOf(workflow: Workflow) {
   await serveOver('Connect', { app: unique('app'), workflows: [workflow], engineUrl: url })
   let runId = ''

@@ -1,4 +1,4 @@
-// Output streams: what a runner appends over Connect, and what readers get, on another engine too (docs/streams.md).
+// Output streams: appends of a runner over Connect, and the messages that readers get, on another engine too (docs/streams.md).
 
 import { expect, test } from 'vitest'
 import { type Api, openEngines, PLACES, stepId, unique } from '../../kit/index.ts'

@@ -1,4 +1,4 @@
-// Reads of output streams over HTTP: positions, live reads on any engine, and what is refused (docs/streams.md#read-over-http).
+// Reads of output streams over HTTP: positions, live reads on any engine, and refusals (docs/streams.md#read-over-http).
 
 import type { RunStreamFrame, StreamMessage } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'

@@ -14,7 +14,7 @@ import {
 } from '../../kit/webhook/webhooks.ts'
 
 const clock = new JumpClock()
-/** Without jitter: half of the range is its middle. */
+/** The middle of the range, which means no jitter. */
 const random = { next: () => 0.5 }
 const env = { ENGINE_API_KEYS: API_KEYS, ENGINE_WEBHOOK_SCHEDULE: '10s,20s' }
 const { engine } = await scenario({ clock, env, ports: { random, sender: hastySender(clock, 400) } })

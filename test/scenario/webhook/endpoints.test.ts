@@ -281,7 +281,7 @@ describe('what endpoints receive', () => {
     const off = await webhooks.endpoint({ app, url: destination.url })
     await webhooks.edit(off.id, { enabled: false })
     const [runId] = await webhooks.runs(app)
-    // Written in the commit that ended the run: when these two are there, all of them are.
+    // They are written in the commit that ended the run: when these two exist, all of them do.
     const found = await deliveries([all, mine, others, failures, off], 2)
     expect(found.map(({ endpointId }) => endpointId).sort()).toEqual([all.id, mine.id].sort())
     expect(found.map(({ sourceRunId }) => sourceRunId)).toEqual([runId, runId])

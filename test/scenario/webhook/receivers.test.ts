@@ -371,11 +371,11 @@ describe('the secret', () => {
     store(one.id, `plain:${one.secret}`)
     await expect(open()).rejects.toThrow(`the secret of receiver ${one.id} (namespace default) is not sealed`)
 
-    // Also when none is left that is sealed.
+    // Also when no sealed secret is left.
     store(two.id, `plain:${two.secret}`)
     await expect(open()).rejects.toThrow('is not sealed')
 
-    // A start without a key ends that. The next one with a key seals what is stored.
+    // A start without a key ends that. The next start with a key seals the stored secrets.
     await (await openEngine({ clock, storeFile, env: { ...env, ENGINE_ENCRYPTION_KEY: '' } })).stop()
     await (await open()).stop()
     for (const { secret } of database.prepare('SELECT secret FROM webhook_receivers').all() as { secret: string }[])

@@ -1,4 +1,4 @@
-// Delivers again all deliveries that match a filter (docs/webhooks.md#redelivery).
+// Repeats all deliveries that match a filter (docs/webhooks.md#redelivery).
 
 import { describe, expect, test } from 'vitest'
 import { acts, gate, JumpClock, openDestination, scenario } from '../../kit/index.ts'
@@ -14,7 +14,7 @@ const { api } = webhooks
 describe('POST /webhook-deliveries/redeliver', () => {
   const NONE = { matched: 0, queued: 0, skipped: 0, capped: false }
   const redeliver = (body: object, as = api) => as.post('/webhook-deliveries/redeliver', body)
-  /** An app with a delivery that is dead, and an endpoint that answers from now on. */
+  /** An app with a dead delivery, and an endpoint that now answers. */
   async function refused() {
     const destination = await openDestination(acts.status(400), acts.status(200))
     const delivered = await webhooks.deliverOne(destination.url)

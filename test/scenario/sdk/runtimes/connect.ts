@@ -1,4 +1,4 @@
-// A runner that dials the engine, on a runtime with WebSockets of its own.
+// A runner that dials the engine, on a runtime with built-in WebSockets.
 
 import { connect } from '@perdure/sdk/connect'
 import { app, workflows } from './workflows.ts'
