@@ -156,8 +156,8 @@ export default defineConfig({
     maxWorkers: availableParallelism() + (isRest ? 2 : 1),
     sequence: { sequencer: LongestFirst },
     reporters: ['default', new ClosingLine()],
-    // A file that is tested again and again need not be transformed anew: its imports take half of the time.
-    experimental: { fsModuleCache: part === undefined },
+    // Keeps transformed modules on disk, for the other projects, the rest after the gate, and the next run.
+    experimental: { fsModuleCache: true },
     projects: [
       project('main', isRest ? [...REST, ...COUNTED] : ALL, {
         exclude: ['**/*.browser.test.ts', ...(isGate ? REST : [])],
