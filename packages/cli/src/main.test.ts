@@ -142,7 +142,7 @@ test.each<[string, string]>([
   ['webhooks endpoints create https://a.example', '--event-kinds'],
   ['webhooks endpoints create https://a.example --event-kinds run.failed,run.lost', 'Allowed are'],
   ['webhooks endpoints create https://a.example --event-kinds run.failed --secret @/none', 'cannot be read'],
-  ['webhooks endpoints update whe_1', 'say what to change'],
+  ['webhooks endpoints update whe_1', 'nothing to change: give at least one option'],
   ['webhooks endpoints update whe_1 --enable --disable', 'cannot be used with'],
   ['webhooks receivers create x --scheme plain', 'Allowed choices'],
   ['webhooks deliveries list --status lost', 'Allowed choices'],

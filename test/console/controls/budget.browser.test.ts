@@ -44,7 +44,7 @@ test('from the overview to a paused run, to the run with the budget, whose raise
   const { runId, page, signIn } = await openTree()
   await signIn('')
   const panel = page.getByRole('region', { name: 'Needs attention' })
-  await panel.getByText('over budget. Raise its limit to continue').waitFor()
+  await panel.getByText('over budget. Raise the limit of the budget to continue').waitFor()
   await panel.getByRole('link', { name: /paused$/ }).click()
   await page
     .getByText(`over the budget of ${runId.slice(-8)}: 1.2 of 1 usd`)

@@ -69,7 +69,7 @@ test('a receiver is edited, and its secret is replaced at once when it has leake
   await act('pushes', 'Rotate secret…')
   await dialog.getByText('Requests signed with the old one are accepted for another day.').waitFor()
   await dialog.getByRole('checkbox', { name: /Revoke the old secret now/ }).check()
-  await dialog.getByText('The old one no longer counts.').waitFor()
+  await dialog.getByText('The old secret is no longer valid.').waitFor()
   expect(await axeViolations(page)).toEqual([])
   await dialog.getByRole('button', { name: 'Rotate', exact: true }).click()
   await dialog.getByRole('button', { name: 'I have stored it' }).click()

@@ -142,7 +142,7 @@ test('a SQLite store gets the next version, keeps its rows, and is then for newe
   expect(sqlite.schemaVersion(connection)).toBe(NEXT_VERSION)
   connection.close()
   await expect(openSqliteStore({ file })).rejects.toThrow(
-    `schema version ${NEXT_VERSION}, this engine supports versions up to ${sqlite.SCHEMA_VERSION}: use a newer engine`,
+    `schema version ${NEXT_VERSION}, but this engine supports only versions up to ${sqlite.SCHEMA_VERSION}: use a newer engine`,
   )
 })
 

@@ -201,7 +201,7 @@ it('knows that the same process, which came back without a call, is alive', asyn
   await first.next('invoke')
   first.ws.terminate()
   await named({ underWay: [] })
-  expect(await reply).toEqual({ kind: 'broken', message: 'the runner reconnected without it' })
+  expect(await reply).toEqual({ kind: 'broken', message: 'the runner reconnected and no longer works on this call' })
   await close()
 })
 

@@ -19,7 +19,7 @@ it('a machine that vanishes takes no more calls, until it is back', async () => 
   expect(sent).toEqual({ kind: 'refused', message: 'the machine of the runner does not answer', isSilent: true })
   expect(unconnected).toEqual({
     kind: 'refused',
-    message: 'nobody answers a connection within 2000 ms',
+    message: 'the host did not accept the connection within 2000 ms',
     isSilent: true,
   })
   expect(transport.reaches(url)).toBe(false)

@@ -113,7 +113,7 @@ describe('perdure dev with a runner', () => {
     await dev.says(/^runner \| pid \d+ ENGINE_URL$/m)
     // The environment wins: this encryption key would have stopped the engine.
     await dev.says(/^runner \| greeting hello$/m)
-    await dev.says(/^dev {4}\| {3}variables {4}2 of \.env, where they are not set already$/m)
+    await dev.says(/^dev {4}\| {3}variables {4}2 from \.env; variables that were already set are unchanged$/m)
     await dev.says(/^engine \| \d\d:\d\d:\d\d info {2}runner connected/m)
     await dev.says(/^dev {4}\| {3}webhooks {5}may go to 127\.0\.0\.0\/8,::1 /m)
     await dev.says(/^dev {4}\| {3}console {2}http:\S+\/console\/$/m)

@@ -47,14 +47,14 @@ describe('a trigger with a match', () => {
     const why = async (query = '') => (await api.get(`/events/${eventId}/why${query}`)).json as EventExplanation
     const verdict = { workflow: name, outcome: 'filter', trigger }
     expect((await why()).workflows).toMatchObject([
-      { ...verdict, sentence: 'The event had other values than its match.' },
+      { ...verdict, sentence: "The event had values that differ from the trigger's match." },
     ])
     expect((await why('?now=1')).workflows).toMatchObject([
-      { ...verdict, sentence: 'The event has other values than its match.' },
+      { ...verdict, sentence: "The event has values that differ from the trigger's match." },
     ])
     const dry = (await api.post('/events?dryRun=1', { name: event, data: { plan: 'free' } })).json as DryRunReply
     expect(dry.workflows).toMatchObject([
-      { trigger, matches: false, reason: 'the event has other values than the match' },
+      { trigger, matches: false, reason: 'the values of the event differ from the match' },
     ])
     const listed = (await api.get('/workflows')).json as { name: string; triggers: unknown }[]
     expect(listed.find(one => one.name === name)?.triggers).toEqual([trigger])

@@ -192,7 +192,7 @@ describe('files that are lost under a running engine', () => {
 
   test('it is written over in place: the engine notices without any work', async () => {
     const { engine, message } = await afterFault(file => writeFileSync(file, readFileSync(file).fill(0)))
-    expect(message).toContain('engine.db was written over')
+    expect(message).toContain('engine.db was overwritten')
     expect((await engine.sigterm()).code).toBe(2)
   })
 

@@ -33,7 +33,7 @@ test('a run that waits for an event says which, until when, and which runners co
   expect(await why(runId)).toEqual({
     runId,
     status: 'waiting',
-    sentence: `Step "pay" waits for event "${event}", at most until ${until}.`,
+    sentence: `Step "pay" waits for event "${event}", until ${until} at the latest.`,
     since: new Date(clock.now()).toISOString(),
     waitingFor: { kind: 'event', stepName: 'pay', until, eventName: event },
     wakeAt: until,
@@ -109,7 +109,7 @@ test('a run whose runner registered a wrong port or path: both name the address,
   const refused = await register(`http://127.0.0.1:${port}/api`)
   await waitsFor(api, refused, 'runner')
   expect((await why(refused)).sentence).toContain(
-    `: http://127.0.0.1:${port}/api: connect ECONNREFUSED 127.0.0.1:${port}. It is tried again at`,
+    `: http://127.0.0.1:${port}/api: connect ECONNREFUSED 127.0.0.1:${port}. The run is tried again at`,
   )
 })
 

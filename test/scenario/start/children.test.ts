@@ -41,7 +41,7 @@ test('after its timeout the child is cancelled, and the step fails, catchable', 
   expect((await api.step(runId, 'kid')).error).toEqual({
     name: 'ChildTimeoutError',
     code: 'child_timeout',
-    message: `Child run ${childRunId} has not ended within the timeout of step "kid".`,
+    message: `Child run ${childRunId} did not end within the timeout of step "kid".`,
   })
   await api.reaches(childRunId, 'cancelled')
 })

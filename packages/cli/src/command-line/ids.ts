@@ -59,7 +59,8 @@ async function* begunBy(context: EngineContext<unknown>, kind: Kind, given: stri
     // Ids sort by time, and these lists are sorted by time, newest first: after an id below `given`, none begins with it.
     if (id < given) return
     looked += 1
-    if (looked >= LOOKED_AT_MAX) throw new UsageError(plain(`give all of ${given}: it is not among the newest`))
+    if (looked >= LOOKED_AT_MAX)
+      throw new UsageError(plain(`${given} matches none of the newest ids: give the complete id`))
   }
 }
 

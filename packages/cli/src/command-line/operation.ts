@@ -150,6 +150,7 @@ async function pathOf<Id extends OperationId>(
 
 async function isWanted({ options, terminal }: EngineContext<{ yes?: true }>, question: string): Promise<boolean> {
   if (options.yes) return true
-  if (!terminal.interactive) throw new UsageError('without a terminal to confirm on, give --yes')
+  if (!terminal.interactive)
+    throw new UsageError('the command cannot ask for confirmation without a terminal: add --yes')
   return terminal.confirm(question)
 }

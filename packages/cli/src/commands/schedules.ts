@@ -88,7 +88,7 @@ function putCommand(schedules: Command): void {
       new Option('--starts-at <time>', 'it does not fire before this time'),
       new Option('--ends-at <time>', 'it does not fire at or after this time'),
       new Option('--catch-up <which>', 'which missed runs start after a time without an engine').choices(CATCH_UPS),
-      new Option('--if-absent', 'replace no schedule that has the id'),
+      new Option('--if-absent', 'do not replace an existing schedule with this id'),
       new Option('--dry-run', 'show when it would fire, and store nothing'),
     ],
     body: async ({ options, terminal }: EngineContext<PutOptions>, name = '') => {

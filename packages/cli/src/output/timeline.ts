@@ -52,7 +52,7 @@ export function runStatusLine(frame: RunStatusFrame | GapFrame, paint: Paint): s
 
 /** A line that frames may be missing. */
 export function gapLine({ ts }: GapFrame, paint: Paint): string {
-  return join(paint('dim', clockTime(ts)), 'gap: what other engines did until now may be missing')
+  return join(paint('dim', clockTime(ts)), 'gap: changes made by other engines until now may be missing')
 }
 
 /** A progress of the namespace's stream, with the run's id and workflow. */

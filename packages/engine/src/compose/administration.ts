@@ -32,7 +32,7 @@ export async function openAdministration(
 
 function openFile(file: string, create: boolean) {
   if (file === ':memory:')
-    throw new ConfigError('ENGINE_STORE (--store) is in the memory of its engine: nothing else can open it')
+    throw new ConfigError('ENGINE_STORE (--store) names an in-memory store, which only its own engine can open')
   if (!create && !existsSync(file))
     throw new ConfigError(`ENGINE_STORE (--store) names no store: there is no file ${file}`)
   return openSqliteAdmin(file)
@@ -43,5 +43,5 @@ async function openDatabase(url: string, create: boolean) {
   const open = await openPostgresAdmin(url, { create })
   if (open) return open
   const name = storeName({ kind: 'postgres', url })
-  throw new ConfigError(`ENGINE_STORE (--store) names no store: ${name} has no tables of an engine`)
+  throw new ConfigError(`ENGINE_STORE (--store) names no store: ${name} has no engine tables`)
 }

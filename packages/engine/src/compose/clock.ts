@@ -60,7 +60,9 @@ async function openSteady({ local, log, onMoved }: ClockOptions, times: StoreTim
         const stranded = { now: clock.now(), until: until + ms }
         times
           .wakeStranded(stranded)
-          .then(onMoved, err => log.error({ err }, 'rows may wait for the clock that was set'))
+          .then(onMoved, err =>
+            log.error({ err }, 'the wall clock was set back, and due rows could not be woken: they may be late'),
+          )
       }),
     )
   const stop = () => {

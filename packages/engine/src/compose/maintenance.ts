@@ -68,7 +68,7 @@ async function openSide(store: string, role: MoveRole): Promise<MoveSide> {
   const flag = role === 'source' ? '--from' : '--to'
   const address = readStore(store, flag)
   if (address.kind === 'sqlite' && address.file === ':memory:')
-    throw new ConfigError(`${flag} is in the memory of its engine`)
+    throw new ConfigError(`${flag} names an in-memory store, which only its own engine can open`)
   const opening =
     address.kind === 'postgres'
       ? import('../adapters/sql/move/postgres-side.ts').then(postgres => postgres.openPostgresSide(address.url, role))
@@ -82,6 +82,7 @@ function fileOf(store: string | undefined, instead: string): string {
   const address = readStore(store)
   if (address.kind === 'postgres')
     throw new ConfigError(`ENGINE_STORE (--store) ${storeName(address)} is PostgreSQL: use ${instead}`)
-  if (address.file === ':memory:') throw new ConfigError('ENGINE_STORE (--store) is in the memory of its engine')
+  if (address.file === ':memory:')
+    throw new ConfigError('ENGINE_STORE (--store) names an in-memory store, which only its own engine can open')
   return address.file
 }

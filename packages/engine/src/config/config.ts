@@ -145,7 +145,7 @@ function textOf(setting: Setting, flags: Record<string, string>, env: NodeJS.Pro
 function directOrOfFile(setting: Setting, direct: string | undefined, file: string | undefined): string | undefined {
   if (!file) return direct
   const name = `${setting}_FILE`
-  if (direct) throw new ConfigError(`${setting} and ${name} (--${flagOf(name)}) are both set: only one of them may be`)
+  if (direct) throw new ConfigError(`${setting} and ${name} (--${flagOf(name)}) are both set: set only one of them`)
   const read = readSecretFile(file)
   if ('fault' in read) throw new ConfigError(`${name} (--${flagOf(name)}) ${read.fault}`)
   return read.text
@@ -227,7 +227,9 @@ export function storeName(store: StoreAddress): string {
 }
 
 function readLogLevel(text: string): string {
-  return LOG_LEVELS.includes(text) ? text : bad('ENGINE_LOG_LEVEL', `must be one of ${LOG_LEVELS.join(', ')}`)
+  return LOG_LEVELS.includes(text)
+    ? text
+    : bad('ENGINE_LOG_LEVEL', `must be one of ${LOG_LEVELS.join(', ')}, not "${text}"`)
 }
 
 function readService(text: string, setting: Setting): ServiceAddress {
@@ -259,7 +261,9 @@ function readBulkReplayLimit(text: string): number {
 }
 
 function readLimit(text: string, setting: Setting): number {
-  return /^[1-9]\d{0,11}$/.test(text) ? Number(text) : bad(setting, `must be a whole number from 1, not "${text}"`)
+  return /^[1-9]\d{0,11}$/.test(text)
+    ? Number(text)
+    : bad(setting, `must be a whole number from 1 to 999999999999, not "${text}"`)
 }
 
 function readBoolean(text: string, setting: Setting): boolean {
@@ -276,14 +280,18 @@ function readAddressList(text: string): AddressList {
 
 function readSchedule(text: string): readonly number[] {
   return (
-    parseDeliverySchedule(text) ?? bad('ENGINE_WEBHOOK_SCHEDULE', 'must be a list of durations such as "5s,5m,30m"')
+    parseDeliverySchedule(text) ??
+    bad('ENGINE_WEBHOOK_SCHEDULE', `must be a list of durations such as "5s,5m,30m", not "${text}"`)
   )
 }
 
 function readRetention(text: string): Retention {
   return (
     parseRetention(text) ??
-    bad('ENGINE_RETENTION', 'must be a duration such as "30d", or several such as "succeeded=7d,failed=90d"')
+    bad(
+      'ENGINE_RETENTION',
+      `must be a duration such as "30d", or several such as "succeeded=7d,failed=90d", not "${text}"`,
+    )
   )
 }
 

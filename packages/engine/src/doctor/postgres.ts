@@ -29,7 +29,7 @@ export async function examinePostgres(url: string): Promise<Examined> {
     const version = await schemaVersionOf(client)
     const schema =
       version === 0
-        ? ok('store', `${name} has no tables of an engine yet: the engine makes them`)
+        ? ok('store', `${name} has no engine tables yet: the engine creates them when it starts`)
         : judged(name, version, SCHEMA_VERSION)
     const findings = [
       schema,
@@ -40,7 +40,7 @@ export async function examinePostgres(url: string): Promise<Examined> {
     ]
     return version === 0 ? { findings } : { findings, keys: await keys(client) }
   } catch (cause) {
-    return { findings: [error('store', `${name} does not answer as it should: ${reasonOf(cause)}`)] }
+    return { findings: [error('store', `${name} gave an unexpected answer: ${reasonOf(cause)}`)] }
   } finally {
     await client.end().catch(() => {})
   }

@@ -27,7 +27,10 @@ export async function* examineRedis(check: 'queue' | 'limiter', url: string): Fi
     yield judgedSkew(`${check}.clock`, 'Redis', seconds * 1000 + micros / 1000 - Date.now())
     const policy = /maxmemory_policy:(\S+)/.exec(await redis.info('memory'))?.[1] ?? 'noeviction'
     if (check === 'limiter' && policy !== 'noeviction')
-      yield warning('limiter.memory', `maxmemory-policy is ${policy}: keys that it evicts are admitted once more`)
+      yield warning(
+        'limiter.memory',
+        `maxmemory-policy is ${policy}: Redis may evict the limiter's counters, and evicted limits start counting from zero: set it to noeviction`,
+      )
   } catch (cause) {
     yield error(check, `${name} cannot be reached: ${reasonOf(lost ?? cause)}`)
   } finally {
@@ -37,11 +40,11 @@ export async function* examineRedis(check: 'queue' | 'limiter', url: string): Fi
 
 /** Whether the port is free, or an engine listens on it. */
 export async function examinePort(host: string, port: number): Promise<Finding> {
-  if (port === 0) return ok('port', 'any free port is taken')
+  if (port === 0) return ok('port', 'port 0: the engine will listen on any free port')
   const code = await bound(host, port)
   const address = `${host}:${port}`
   if (code === undefined) return ok('port', `${address} is free`)
-  if (code !== 'EADDRINUSE') return error('port', `${address} cannot be listened on: ${code}`)
+  if (code !== 'EADDRINUSE') return error('port', `the engine cannot listen on ${address}: ${code}`)
   const answers = await answer(urlOf(host, port), '/healthz').catch(() => undefined)
   const isEngine = (answers?.json as { status?: unknown } | undefined)?.status === 'ok'
   return isEngine

@@ -56,7 +56,10 @@ export function* examineSecrets({ signingKeys, encryptionKeys }: Config): Genera
   if (encryptionKeys.length === 0)
     yield warning('encryption', 'ENGINE_ENCRYPTION_KEY is not set: the store keeps webhook secrets in the clear')
   else if (encryptionKeys.some(key => signingKeys.includes(key)))
-    yield error('encryption', 'ENGINE_ENCRYPTION_KEY is the signing key, which every runner has')
+    yield error(
+      'encryption',
+      'ENGINE_ENCRYPTION_KEY contains a key of ENGINE_SIGNING_KEY, which every runner has: use a different key',
+    )
   else yield* keyLength('encryption', 'ENGINE_ENCRYPTION_KEY', encryptionKeys)
 }
 

@@ -32,7 +32,11 @@ export async function* examineDisk(file: string): Findings {
   const directory = nearest(dirname(resolve(file)))
   const { type, bavail, bsize } = await statfs(directory)
   const network = NETWORK.get(type)
-  if (network) yield error('store.filesystem', `${directory} is on ${network}: SQLite's locks do not hold there`)
+  if (network)
+    yield error(
+      'store.filesystem',
+      `${directory} is on ${network}, where SQLite's locks are unreliable: use a local disk or PostgreSQL`,
+    )
   else if (type === TMPFS) yield warning('store.filesystem', `${directory} is in memory: it is empty after a restart`)
   else yield ok('store.filesystem', `${directory} is on a local file system`)
   const freeMib = Math.floor((bavail * bsize) / 2 ** 20)
@@ -50,7 +54,8 @@ export async function* examineDisk(file: string): Findings {
 export async function examineFile(file: string): Promise<{ finding: Finding; keys?: StoredKeys }> {
   const lost = lostDatabase(resolve(file))
   if (lost !== undefined) return { finding: error('store', lost) }
-  if (!existsSync(file)) return { finding: ok('store', `${file} does not exist yet: the engine makes it`) }
+  if (!existsSync(file))
+    return { finding: ok('store', `${file} does not exist yet: the engine creates it when it starts`) }
   try {
     const connection = await Connection.open(file, { readOnly: true })
     try {
@@ -71,7 +76,10 @@ export async function examineFile(file: string): Promise<{ finding: Finding; key
 /** Judges whether this version can work on a readable store. */
 export function judged(store: string, version: number, known = SCHEMA_VERSION): Finding {
   if (version > known)
-    return error('store', `${store} has schema version ${version}, this engine supports versions up to ${known}`)
+    return error(
+      'store',
+      `${store} has schema version ${version}, but this engine supports only versions up to ${known}: use a newer engine`,
+    )
   if (version < known)
     return ok('store', `${store} has schema version ${version}: the engine migrates it to ${known} when it starts`)
   return ok('store', `${store} has schema version ${version}`)

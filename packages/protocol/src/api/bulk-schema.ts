@@ -38,7 +38,7 @@ type NotOfBulk = 'ids' | 'bulkId'
 export const BulkFilterSchema = Type.Object({
   app: Type.Optional(name(APP_NAME_CHARS_MAX)),
   workflow: Type.Optional(
-    name(NAME_CHARS_MAX, 'Only runs of this workflow; `sync-*` stands for those that begin with `sync-`, 50 at most'),
+    name(NAME_CHARS_MAX, 'Only runs of this workflow; `sync-*` matches names that begin with `sync-`, at most 50'),
   ),
   status: Type.Optional(
     Type.Union([RunStatusSchema, Type.Array(RunStatusSchema, { minItems: 1, maxItems: 7 })], {

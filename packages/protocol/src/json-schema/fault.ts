@@ -17,7 +17,7 @@ type Check = (value: unknown) => string | undefined
 const isCount: Check = value =>
   Number.isInteger(value) && (value as number) >= 0 ? undefined : 'must be a whole number'
 const isNumber: Check = value => (typeof value === 'number' ? undefined : 'must be a number')
-const isText: Check = value => (typeof value === 'string' ? undefined : 'must be a text')
+const isText: Check = value => (typeof value === 'string' ? undefined : 'must be a string')
 const isList: Check = value => (Array.isArray(value) ? undefined : 'must be a list')
 const isTextList: Check = value =>
   Array.isArray(value) && value.every(each => typeof each === 'string') ? undefined : 'must be a list of texts'

@@ -56,7 +56,7 @@ export const HELD = {
 export const EXPLANATION = {
   runId: RUN_ID,
   status: 'waiting',
-  sentence: 'Step "parcel-left" waits for event "parcel/left", at most until 2025-03-04T09:00:00.120Z.',
+  sentence: 'Step "parcel-left" waits for event "parcel/left", until 2025-03-04T09:00:00.120Z at the latest.',
   since: '2025-03-01T09:00:00.120Z',
   waitingFor: WAITING.waitingFor,
   wakeAt: '2025-03-04T09:00:00.120Z',

@@ -65,7 +65,7 @@ export const runs = {
     workflow: {
       kind: 'name',
       maxLength: NAME_CHARS_MAX,
-      description: 'Only runs of this workflow; `sync-*` stands for those that begin with `sync-`, 50 at most',
+      description: 'Only runs of this workflow; `sync-*` matches names that begin with `sync-`, at most 50',
     },
     status: {
       kind: 'enums',

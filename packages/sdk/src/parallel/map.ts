@@ -19,7 +19,7 @@ type ItemCallback = (item: unknown, index: number, context: StepContext) => unkn
 /** Maps the items in order. Without `settle` the first failure rejects and cuts off the other items. */
 export async function map(pass: Pass, { name, items, call, callback, options }: MapCall): Promise<unknown[]> {
   if (!Array.isArray(items)) throw refusal(name, `the items must be an array, not ${kindOf(items)}`)
-  if (typeof callback !== 'function') throw refusal(name, 'there is no callback')
+  if (typeof callback !== 'function') throw refusal(name, `the callback must be a function, not ${kindOf(callback)}`)
   const settle = settleOf(name, options.settle)
   const most = Math.min(items.length, concurrencyOf(name, options.concurrency))
   const { branch, within } = beginBranch(pass)

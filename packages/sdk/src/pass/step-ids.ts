@@ -22,7 +22,7 @@ export class StepIds {
 
   next(name: string): StepId {
     if (typeof name !== 'string' || name === '' || name.length > STEP_NAME_CHARS_MAX) {
-      const given = typeof name === 'string' ? '' : `, and comes first: not ${kindOf(name)}`
+      const given = typeof name === 'string' ? '' : `, given as the first argument, not ${kindOf(name)}`
       throw new NonRetriableError(`A step name must be a string of 1 to ${STEP_NAME_CHARS_MAX} characters${given}`)
     }
     let use = this.#uses.get(name) ?? 0

@@ -55,7 +55,7 @@ export function checkChildFeature(
   options: Partial<RunWorkflowOptions>,
 ): void {
   if (options.timeout !== undefined || options.priority !== undefined)
-    checkFeature(environment, name, 'bound or order child')
+    checkFeature(environment, name, 'set a timeout or a priority for child')
 }
 
 function checkFeature({ ctx }: PassEnvironment, name: string, what: string): void {
@@ -114,7 +114,7 @@ export function emit(
     const { eventName, ...options } = first.fields
     const isPlain = !Array.isArray(events) && Object.values(options).every(value => value === undefined)
     if (isPlain) return encodeOpcode('Emit', id, { eventName }, { field: 'data', text: first.text })
-    checkFeature(environment, name, 'emit lists or later events of')
+    checkFeature(environment, name, 'send delayed events or lists of events from')
     const listed = checked.map(({ fields, text }) => ({ ...fields, ...(text === undefined && { noData: true }) }))
     const text = `[${checked.map(({ text = 'null' }) => text).join(',')}]`
     return encodeOpcode('Emit', id, { eventName, events: listed }, { field: 'data', text })

@@ -77,7 +77,7 @@ export function lateMessage(
   { workflow, after, open }: Place,
   { step, delayMs }: { step: string | undefined; delayMs: number },
 ): string {
-  const begin = after === undefined ? 'at its begin' : `after step ${JSON.stringify(after)}`
+  const begin = after === undefined ? 'at its beginning' : `after step ${JSON.stringify(after)}`
   const end = step === undefined ? 'its end' : `step ${JSON.stringify(step)}`
   const what = `awaited something other than a step for ${durationText(Math.max(1, Math.round(delayMs)))}`
   const while_ = open === undefined ? 'a step was open' : `step ${JSON.stringify(open)} was open`

@@ -103,7 +103,7 @@ describe('a step that nobody awaited', () => {
     const { logs } = await run.drive()
     expect(messages(logs)).toEqual([
       'Step "report" was never awaited: the handler returned without using the result or noticing a failure. The child of ' +
-        '"report" is cancelled with the end of the run: await it, or emit an event that starts a run of its own.',
+        '"report" is cancelled when the run ends: await the step, or emit an event that starts a separate run.',
     ])
   })
 

@@ -64,7 +64,7 @@ export function warn(logs: LogBuffer, { pass, memo, outcome }: { pass: Pass; mem
 function ofChildren(names: readonly string[]): string {
   if (names.length === 0) return ''
   const children = names.length === 1 ? `The child of ${list(names)} is` : `The children of ${list(names)} are`
-  return ` ${children} cancelled with the end of the run: await it, or emit an event that starts a run of its own.`
+  return ` ${children} cancelled when the run ends: await the step, or emit an event that starts a separate run.`
 }
 
 /** Logs that the handler called new steps and not all stored ones. */

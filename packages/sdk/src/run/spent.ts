@@ -64,7 +64,7 @@ export class Spent {
     const sum = (this.#amounts.get(name) ?? 0) + (amount as number)
     if (typeof amount !== 'number' || !(amount >= 0) || sum > BUDGET_AMOUNT_MAX)
       throw this.#refusal(
-        `${name} must be a number, not negative, and at most ${BUDGET_AMOUNT_MAX} for an attempt; it is ${String(amount)}`,
+        `${name} must be a number of at least 0, with a sum of at most ${BUDGET_AMOUNT_MAX} for one attempt, not ${String(amount)}`,
       )
     return sum
   }

@@ -190,7 +190,7 @@ describe('a list of workflows', () => {
     [
       'an undefined import',
       [undefined],
-      'workflows[0] is not a workflow: undefined; is it exported, and do the files not import each other in a circle?',
+      'workflows[0] is not a workflow: undefined; check that it is exported and that the files do not import each other in a circle',
     ],
     ['an object', [...workflows, { default: 1 }], 'workflows[1] is not a workflow: object'],
     [

@@ -223,7 +223,7 @@ function refusalOf(
 ): Answer | undefined {
   if (typeof rawBody !== 'string' && !(rawBody instanceof Uint8Array)) {
     // Not a 4xx, which would end the run: code of the runner has parsed the body, and can be fixed.
-    return answerRefusal(500, `The raw body of the request is needed, as text or bytes, and this is ${typeof rawBody}`)
+    return answerRefusal(500, `The raw body of the request must be text or bytes, not ${typeof rawBody}`)
   }
   const bytes = Buffer.byteLength(rawBody)
   if (bytes > REQUEST_BYTES_MAX) {
@@ -313,7 +313,8 @@ function described(value: unknown): string {
     const name = value.name.slice(WITHOUT_HANDLER.length)
     return `workflow ${name} has no handler; pass it as the second argument, createWorkflow(options, handler)`
   }
-  if (value === undefined) return 'undefined; is it exported, and do the files not import each other in a circle?'
+  if (value === undefined)
+    return 'undefined; check that it is exported and that the files do not import each other in a circle'
   if (isRecord(value) && Object.values(value).some(isWorkflow)) {
     return 'an object with workflows, such as a module; name the workflow in it'
   }

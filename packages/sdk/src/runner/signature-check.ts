@@ -98,5 +98,5 @@ function problemOf(signed: Signed, verify: (signed: Signed) => boolean): string 
     return `The request is signed with none of this runner's keys, or was changed in transit (${SHARED})`
   const offS = Math.round(Math.abs(signed.nowMs - at) / 1000)
   const max = SIGNATURE_WINDOW_MS / 1000
-  return `The clocks differ: the signature of the request is ${offS} s off this runner's clock, and ${max} s are allowed`
+  return `The clocks differ: the timestamp of the signature is ${offS} s off this runner's clock, and at most ${max} s are allowed: synchronize the clocks`
 }

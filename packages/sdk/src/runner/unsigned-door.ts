@@ -62,7 +62,9 @@ export class UnsignedDoor {
     }
     const page = PAGE_HEADERS.find(name => header(name) !== undefined)
     if (page !== undefined) {
-      return refused(`no web pages, and browsers send the header ${page} for them. ${REMEDY}`)
+      return refused(
+        `no requests from web pages, and this one has the header ${page}, which only browsers send. ${REMEDY}`,
+      )
     }
     const type = header('content-type')
     if (isJson(type)) return undefined

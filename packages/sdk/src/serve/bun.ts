@@ -44,7 +44,7 @@ export function createBunHandler(options: HandlerOptions | Handler): BunHandler 
  */
 export async function serve(options: ServeOptions): Promise<RunnerServer> {
   const { Bun } = globalThis as unknown as { Bun?: Bun }
-  if (!Bun) throw new TypeError('This serves on Bun; on Node and Deno, import `@perdure/sdk/node`')
+  if (!Bun) throw new TypeError('This adapter runs only on Bun; on Node and Deno, import `@perdure/sdk/node`')
   const { port = 3000, host = '127.0.0.1', path = '/invoke' } = options
   const handler = createHandlerFor('serve', options, SERVE_OPTIONS)
   handler.listensOn(host)

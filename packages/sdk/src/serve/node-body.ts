@@ -23,7 +23,7 @@ export const BODY_PARSED_MESSAGE =
 /** The same for a web-standard `Request`. */
 export const BODY_READ_MESSAGE =
   'The body of this request was read before the invoke handler saw it, and the raw body is needed. Mount the handler ' +
-  'before what reads the body, exempt its path, or read a copy there (`request.clone()`)'
+  'before the code that reads the body, exempt its path, or read a copy there (`request.clone()`)'
 
 /** Reads a body and calls `done` once. Does not call it when the client disconnects. */
 export function readNodeBody(request: NodeRequest, done: (body: BodyRead) => void): void {

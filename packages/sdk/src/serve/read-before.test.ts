@@ -210,6 +210,6 @@ test('a handler without a transport, which gets the parsed body', async () => {
   const { status, body: text } = await handler.handle({ headers: headers(), rawBody: JSON.parse(body) })
   expect([status, JSON.parse(text).error.message]).toEqual([
     500,
-    'The raw body of the request is needed, as text or bytes, and this is object',
+    'The raw body of the request must be text or bytes, not object',
   ])
 })

@@ -241,7 +241,7 @@ function checkTrigger(workflow: string, trigger: WorkflowTrigger): Trigger {
   const star = event?.indexOf('*') ?? -1
   if (event !== undefined && star !== -1 && star < event.length - 1) {
     throw new TypeError(
-      `A trigger of workflow "${workflow}" has a * before its end, where it is no wildcard: "${event}". ` +
+      `A trigger of workflow "${workflow}" has a * before its end, where it is not a wildcard: "${event}". ` +
         'End the name with *, and select with `if` over event.name',
     )
   }

@@ -29,7 +29,9 @@ export function conformCommand(program: Command): void {
     .command('conform <url>')
     .description('check a runner in any language against the wire protocol')
     .addOption(new Option('--app <name>', 'the app of the runner').default('conform'))
-    .addOption(new Option('--runner <id>', 'the id that the runner registers with, to check whom signatures are for'))
+    .addOption(
+      new Option('--runner <id>', 'the id that the runner registers with, to check the recipient of signatures'),
+    )
     .addOption(
       new Option('--signing-key <key>', 'the key that the runner checks signatures with').env('ENGINE_SIGNING_KEY'),
     )

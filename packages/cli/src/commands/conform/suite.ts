@@ -35,7 +35,7 @@ type Need = NonNullable<Case['needs']>
 /** Cases with the same need are skipped together, under this name. */
 const SKIPPED_AS: Record<Need, string> = {
   'signing-key': 'checks signatures',
-  runner: 'checks whom a signature is for',
+  runner: 'checks the recipient of a signature',
   reports: 'reports steps while a pass continues',
   proof: 'asks for a proof',
 }

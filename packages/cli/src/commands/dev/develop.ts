@@ -103,7 +103,9 @@ function greeting({ url, banner }: LaunchedEngine, { entry, flags, env }: DevOpt
     '',
     `  open ${url}`,
     `  interface    ${url}/openapi.json`,
-    ...(variables === 0 ? [] : [`  variables    ${variables} of ${DOTENV}, where they are not set already`]),
+    ...(variables === 0
+      ? []
+      : [`  variables    ${variables} from ${DOTENV}; variables that were already set are unchanged`]),
     `  webhooks     may go to ${allowed || 'public addresses only'} (ENGINE_WEBHOOK_ALLOW)`,
     `  watch runs   perdure runs watch${where}`,
     `  send events  perdure events send NAME --data '{}' --wait${where}`,

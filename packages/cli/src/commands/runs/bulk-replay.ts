@@ -81,8 +81,8 @@ async function bulkReplay(context: EngineContext<BulkOptions>, isStatusGiven: bo
     : await client.bulkReplayRuns({ body: filter }, { signal, timeoutMs: CALL_TIMEOUT_MS })
   await show(context, reply, () => [summary(reply)])
   if (reply.capped) {
-    terminal.say('more runs match: narrow the filter. The same call again would replay the same runs once more;')
-    terminal.say('--all, instead of it, replays every match once.')
+    terminal.say('more runs match: narrow the filter. The same command would replay the same runs again;')
+    terminal.say('--all replays every match once.')
   }
   return reply.failed > 0 ? EXIT.refused : EXIT.ok
 }

@@ -32,7 +32,7 @@ export function exportCommand(runs: Command): void {
       if (options.output === undefined) await terminal.out(text.trimEnd())
       else await writeNew(options.output, text)
       const { truncated } = JSON.parse(text) as { truncated?: { section: string } }
-      if (truncated) terminal.say(`the bundle is not whole: it ends in the section ${truncated.section}`)
+      if (truncated) terminal.say(`the bundle is incomplete: it ends in the section ${truncated.section}`)
       return undefined
     },
   )

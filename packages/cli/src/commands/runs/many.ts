@@ -19,7 +19,7 @@ const LIST_ONLY: {
   readonly [Name in Exclude<ParameterOf<'listRuns'>, keyof NonNullable<BulkRequest['filter']>>]: true
 } = { ids: true, bulkId: true, partial: true, position: true, sort: true, dir: true, limit: true }
 const FILTERS = parametersOf('listRuns', {
-  texts: { workflow: 'only runs of this workflow; sync-* stands for those that begin so', deep: DEEP_TEXT },
+  texts: { workflow: 'only runs of this workflow; sync-* matches every name that begins with sync-', deep: DEEP_TEXT },
 }).filter(({ name }) => !(name in LIST_ONLY))
 
 const POLL_MS = 500
@@ -63,7 +63,7 @@ export async function actOnMany(
       return EXIT.refused
     }
   } else if (!options.yes) {
-    throw new UsageError('without a terminal to confirm on, give --yes, or --preview')
+    throw new UsageError('the command cannot ask for confirmation without a terminal: add --yes or --preview')
   }
   const { bulkId } = await client.startBulk({ body }, context)
   terminal.say(`${bulkId} has started; it continues if this command is interrupted`)

@@ -56,7 +56,7 @@ test('why: the sentence, and the facts behind it', async () => {
   const id = await held()
   const { code, stdout } = await cli(['runs', 'why', id])
   expect(code).toBe(0)
-  expect(stdout).toMatch(/^Step "gate" waits for event "never.*", at most until .+\.\n\n/)
+  expect(stdout).toMatch(/^Step "gate" waits for event "never.*", until .+ at the latest\.\n\n/)
   expect(stdout).toContain(`run         ${id}\nstatus      waiting since 20`)
   expect(stdout).toMatch(/open steps {2}1\nrunners {5}1 live, 0 stale\n/)
   const explained = JSON.parse((await cli(['runs', 'why', id, '--json'])).stdout)

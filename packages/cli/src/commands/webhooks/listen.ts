@@ -76,7 +76,7 @@ async function listen(context: LocalContext<ListenOptions>): Promise<never> {
 async function knownSecret(given: string | undefined, { terminal }: LocalContext<unknown>) {
   const secret = await secretOption(given, terminal)
   if (secret !== undefined && isMalformedWebhookSecret(secret))
-    throw new UsageError('--secret is not base64 behind whsec_')
+    throw new UsageError('--secret must be whsec_ followed by base64')
   return secret
 }
 
@@ -105,7 +105,9 @@ function greeting(url: string, checks: boolean): string[] {
     `an endpoint: perdure webhooks endpoints create ${url} --event-kinds run.succeeded,run.failed`,
     ...(checks
       ? []
-      : ['Signatures are not checked: that needs --secret, with the secret that endpoints create shows.']),
+      : [
+          'Signatures are not checked. To check them, pass --secret with the secret that "perdure webhooks endpoints create" shows.',
+        ]),
   ]
 }
 

@@ -24,7 +24,7 @@ const HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature', 'conten
 const VERDICTS: Record<Verdict, readonly [text: string, colour: Colour]> = {
   verified: ['verified', 'green'],
   mismatch: ['NOT verified (not signed with this secret)', 'red'],
-  stale: ['NOT verified (signed more than 300 s from now)', 'red'],
+  stale: ['NOT verified (signed more than 300 s before or after now)', 'red'],
   unsigned: ['unsigned', 'yellow'],
   unchecked: ['NOT verified (there is no --secret)', 'yellow'],
 }

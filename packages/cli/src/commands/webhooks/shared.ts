@@ -37,7 +37,8 @@ export function editOf<Own extends object>(options: EditOptions, own: Own) {
     revokeOldSecrets,
     ...own,
   }
-  if (Object.values(edit).every(value => value === undefined)) throw new UsageError('say what to change')
+  if (Object.values(edit).every(value => value === undefined))
+    throw new UsageError('nothing to change: give at least one option (--help lists them)')
   return edit
 }
 

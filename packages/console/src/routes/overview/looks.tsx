@@ -94,7 +94,7 @@ export function pausedLooks(facets: Calls['getRunFacets']['reply'] | undefined):
         </Link>{' '}
         {waiting === 'failure'
           ? `after a failure: all retries failed. Resume ${runs === 1 ? 'it' : 'them'} to continue`
-          : `over budget. Raise its limit to continue`}
+          : `over budget. Raise the limit of the budget to continue`}
       </>
     )
     return [{ key: `paused ${waiting}`, sentence }]

@@ -63,5 +63,5 @@ function sentenceOf({ matched, skipped, capped }: { matched: number; skipped: nu
   const all = capped
     ? `More than ${matched} deliveries match; the newest ${matched} are redelivered.`
     : `${matched} match.`
-  return skipped === 0 ? all : `${all} ${skipped} in progress and skipped.`
+  return skipped === 0 ? all : `${all} ${skipped} ${skipped === 1 ? 'is' : 'are'} in progress and will be skipped.`
 }

@@ -90,8 +90,8 @@ function DeleteDialog({ app, name, onClose }: { app: string; name: string; onClo
         {name} in {app} is deleted with its schedules and buffers. Ended runs stay. Runs in flight prevent the deletion.
       </p>
       <label>
-        <input type="checkbox" checked={force} onChange={event => setForce(event.target.checked)} /> Even while a live
-        runner serves it: it stays deleted until a runner registers another definition
+        <input type="checkbox" checked={force} onChange={event => setForce(event.target.checked)} /> Delete it even
+        while a live runner serves it: it stays deleted until a runner registers another definition
       </label>
     </Confirm>
   )

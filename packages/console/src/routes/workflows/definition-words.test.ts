@@ -99,7 +99,7 @@ test.each<[Record<string, unknown>, string]>([
     { batch: { maxSize: 100, timeoutMs: 10_000, key: 'event.data.host' } },
     'Up to 100 events, or those within 10 s, become one run per event.data.host.',
   ],
-  [{ singleton: { mode: 'skip' } }, 'While a run is active, events start no other.'],
+  [{ singleton: { mode: 'skip' } }, 'While a run is active, events start no other run.'],
   [
     { singleton: { mode: 'cancel', key: 'event.data.user' } },
     'A new run cancels the previous one per event.data.user.',

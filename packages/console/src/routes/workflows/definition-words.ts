@@ -48,7 +48,7 @@ function retryWords({ maxAttempts, initialMs, factor, maxMs, maxElapsedMs }: Def
   const first = `A step is tried ${times}${maxElapsedMs === undefined ? '' : `, for at most ${span(maxElapsedMs)}`}`
   if (maxAttempts === 2 || factor === 1) return `${first}, ${span(initialMs)} apart.`
   const growth = factor === 2 ? 'doubling' : `growing ${factor}-fold`
-  return `${first}: after ${span(initialMs)}, ${growth} up to ${span(maxMs)}.`
+  return `${first}: the first retry follows after ${span(initialMs)}, then the delay keeps ${growth} up to ${span(maxMs)}.`
 }
 
 function passWords(tries: number | undefined): string[] {
@@ -142,7 +142,7 @@ const WORDS: Readonly<Record<string, (policy: Policy) => string>> = {
   singleton: ({ mode, key }) =>
     mode === 'cancel'
       ? `A new run cancels the previous one${perKey(key)}.`
-      : `While a run is active, events start no other${perKey(key)}.`,
+      : `While a run is active, events start no other run${perKey(key)}.`,
   idempotency: ({ key, ttlMs }) => `Each ${key} starts one run within ${span(ttlMs)}.`,
   timeouts: ({ queueMs, runMs, invokeMs }) =>
     [

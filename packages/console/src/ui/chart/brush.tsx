@@ -17,7 +17,7 @@ export interface BrushProps {
   onZoomOut?: (() => void) | undefined
 }
 
-const HINT = 'Drag, or Shift with an arrow, selects several'
+const HINT = 'Drag, or press Shift and an arrow key, to select several'
 
 export function Brush({ label, count, wordsOf, onChoose, onZoomOut }: BrushProps) {
   const [span, setSpan] = useState<Span>()

@@ -142,7 +142,7 @@ const hasDefault = (schema: Schema) => typeof schema === 'object' && schema.defa
 export function whyNoForm(schema: Schema, text: string): string | undefined {
   if (text.length > FORM_CHARS_MAX) return 'the text is too long for a form'
   const field = fieldOf(schema, schema, 0)
-  if (field.kind === 'json') return 'the schema has no form: it allows several forms, any members, or too many'
+  if (field.kind === 'json') return 'the schema allows several shapes, arbitrary members or too many fields'
   try {
     const node = nodeIn(text)
     if (!canShow(field, node)) return 'the value does not have the type that the schema requires'

@@ -10,7 +10,7 @@ import { SocketWatch } from './watch.ts'
 
 /** Most sockets of one runner; a further one replaces the oldest. */
 const RUNNER_SOCKETS_MAX = 64
-const WITHOUT_IT = 'the runner reconnected without it'
+const WITHOUT_IT = 'the runner reconnected and no longer works on this call'
 
 /** A registered socket of the runner, with the calls on it. */
 export interface RegisteredSocket extends Required<CallOwner> {
@@ -85,7 +85,7 @@ export class ConnectedRunner {
     this.sockets.push(opened)
     if (replaced) {
       this.lose(replaced)
-      replaced.socket.close(CLOSE_CODES.replaced, 'another socket replaced it')
+      replaced.socket.close(CLOSE_CODES.replaced, 'another socket of the runner replaced this one')
     }
     if (underWay) this.reclaim(opened, underWay)
     else if (earlier) {

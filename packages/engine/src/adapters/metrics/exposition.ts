@@ -34,7 +34,7 @@ const METRICS = {
     perdure_lane_under_way: 'Rows of the lane that this engine works on: passes, deliveries, timers.',
     perdure_runs_without_runner:
       "Runs for which no runner could be reached, by app, of the key's namespace; the same on every engine of a store.",
-    perdure_accepts_waiting: 'Events and starts that wait to be taken in.',
+    perdure_accepts_waiting: 'Events and starts that wait to be processed.',
     perdure_connect_sockets: 'Sockets of Connect runners that are registered.',
     perdure_streams_open: 'Open event streams, by kind.',
     perdure_dependency_up: '1 while the dependency answers.',

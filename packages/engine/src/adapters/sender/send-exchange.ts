@@ -73,7 +73,7 @@ export class SendExchange implements Dispatcher.DispatchHandler {
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#bytes < SNIPPET_BYTES_MAX) this.#chunks.push(chunk)
     this.#bytes += chunk.length
-    if (this.#bytes > READ_BYTES_MAX) this.fail('the answer is endless')
+    if (this.#bytes > READ_BYTES_MAX) this.fail(`the response is larger than ${READ_BYTES_MAX} bytes`)
   }
 
   onResponseEnd(): void {

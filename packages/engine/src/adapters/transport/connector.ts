@@ -25,7 +25,7 @@ export function runnerConnector(timeoutMs: number, onUnanswered: (origin: string
     const giveUp = () => {
       if (!socket.connecting) return
       onUnanswered(`${target.protocol}//${target.host ?? target.hostname}`)
-      socket.destroy(new Error(`nobody answers a connection within ${UNANSWERED_MS_MAX} ms`))
+      socket.destroy(new Error(`the host did not accept the connection within ${UNANSWERED_MS_MAX} ms`))
     }
     const end = () => clearTimeout(timer)
     // Resolving a name comes before the attempt, and has its own time limit.

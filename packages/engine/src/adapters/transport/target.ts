@@ -32,9 +32,10 @@ function parseTarget(url: string): Target | string {
     return 'the URL cannot be read'
   }
   if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') {
-    return `the URL is ${parsed.protocol} and not http: or https:`
+    return `the URL must begin with http: or https:, not ${parsed.protocol}`
   }
   // If they were dropped silently, the runner would seem to refuse its own credentials.
-  if (parsed.username !== '' || parsed.password !== '') return 'the URL carries credentials, which are not sent'
+  if (parsed.username !== '' || parsed.password !== '')
+    return 'the URL contains credentials, which the engine does not send: remove them'
   return { origin: parsed.origin, path: parsed.pathname + parsed.search }
 }

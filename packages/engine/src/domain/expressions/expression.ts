@@ -77,7 +77,8 @@ export class Expression {
     this.bytes = nodes * NODE_BYTES + shape.patterns * (AUTOMATON_BYTES_MAX + PATTERN_BYTES)
     checkType(this.#run, source, { purpose, inWait })
     // The type check has refused names that are no functions, so only the engine does not know this function.
-    if (shape.unpriced) throw new ExpressionError(`calls ${shape.unpriced.name}, which has no cost`, shape.unpriced.at)
+    if (shape.unpriced)
+      throw new ExpressionError(`calls ${shape.unpriced.name}, which the engine does not support`, shape.unpriced.at)
     for (const meter of shape.metered) meter()
   }
 

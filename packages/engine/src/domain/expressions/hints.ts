@@ -11,7 +11,7 @@ const FORMS: readonly (readonly [form: RegExp, hint: string])[] = [
   [/\?\?/, 'CEL has no ??: has(event.data.a) ? event.data.a : other'],
   [/\?\./, 'CEL has no ?.: has(event.data.a) && event.data.a.b == 1'],
   [/<>/, 'CEL writes "not equal" as !='],
-  [/`/, 'CEL quotes texts with \' or "'],
+  [/`/, 'CEL quotes strings with \' or "'],
   [/;/, 'an expression cannot contain ;'],
   [/(?<![.\w])and\b/i, 'CEL writes "and" as &&'],
   [/(?<![.\w])or\b/i, 'CEL writes "or" as ||'],

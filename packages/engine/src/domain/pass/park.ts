@@ -34,7 +34,7 @@ function endChild(draft: Draft, step: Step): void {
   const { childRunId, childStart } = step
   if (childRunId !== undefined) cancelChild(draft, childRunId)
   const what = childRunId === undefined ? `Workflow "${childStart?.workflow}"` : `Child run ${childRunId}`
-  const message = `${what} has not ended within the timeout of step "${step.name}".`
+  const message = `${what} did not end within the timeout of step "${step.name}".`
   const error = { name: 'ChildTimeoutError', message, code: 'child_timeout' }
   draft.moveStep(step, { status: 'failed', finishedAt: draft.now, error, childStart: undefined })
 }

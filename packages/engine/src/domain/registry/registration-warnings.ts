@@ -77,14 +77,14 @@ function doubtful(workflow: WorkflowRegistration): string[] {
   const of = `workflow "${name}":`
   const exact = (cancelOn ?? []).flatMap(({ event }, i) =>
     event.endsWith('*')
-      ? [`${of} cancelOn[${i}].event: the * is no wildcard here, so only an event named "${event}" cancels`]
+      ? [`${of} cancelOn[${i}].event: the * is not a wildcard here, so only an event named "${event}" cancels the run`]
       : [],
   )
   const starred = (triggers ?? []).flatMap(({ event = '' }, i) => {
     const at = event.indexOf('*')
     if (at === -1 || at === event.length - 1) return []
     const instead = at === 0 ? 'name each event' : `"${event.slice(0, at)}*" with an \`if\` over event.name selects`
-    return [`${of} triggers[${i}].event: "${event}" has a * before its end, where it is no wildcard; ${instead}`]
+    return [`${of} triggers[${i}].event: "${event}" has a * before its end, where it is not a wildcard; ${instead}`]
   })
   const unsent = (triggers ?? []).flatMap((trigger, i) =>
     isEngineEvent(trigger.event ?? '') && !ENDED_EVENTS.some(name => matchesEvent(trigger, name))
@@ -102,7 +102,7 @@ function doubtful(workflow: WorkflowRegistration): string[] {
   const unlimited =
     fairness && noLimit
       ? [
-          `${of} fairness: without \`concurrency\` or \`throttle\` no run waits for another one, so the keys take no turns`,
+          `${of} fairness: without \`concurrency\` or \`throttle\` no run waits for another one, so \`fairness\` has no effect`,
         ]
       : []
   return [...unstarted, ...starred, ...unsent, ...exact, ...unlimited, ...reads]

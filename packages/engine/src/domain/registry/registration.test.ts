@@ -117,10 +117,10 @@ test('the warnings name parts that may not mean what their author expects', () =
     { name: 'e', throttle: { limit: 1, period: '1s', key: 'event.data.tags.length' }, priority: 'event.ts' },
   ]
   expect(registrationWarnings({ ...request, workflows })).toEqual([
-    'workflow "a": cancelOn[1].event: the * is no wildcard here, so only an event named "x/*" cancels',
+    'workflow "a": cancelOn[1].event: the * is not a wildcard here, so only an event named "x/*" cancels the run',
     'workflow "c": triggers: the list is empty, so only a direct start, a parent run or a redrive starts the workflow',
-    'workflow "c": cancelOn[0].event: the * is no wildcard here, so only an event named "*" cancels',
-    'workflow "d": triggers[0].event: "order.*.done" has a * before its end, where it is no wildcard; ' +
+    'workflow "c": cancelOn[0].event: the * is not a wildcard here, so only an event named "*" cancels the run',
+    'workflow "d": triggers[0].event: "order.*.done" has a * before its end, where it is not a wildcard; ' +
       '"order.*" with an `if` over event.name selects',
     'workflow "d": triggers[0].if reads event.customerId, and an event has only id, name, data; ' +
       'did you mean event.data.customerId?',

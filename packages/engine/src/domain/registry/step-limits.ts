@@ -63,6 +63,6 @@ function refuseTooMany(count: number): void {
   if (count > STEP_LIMITS_MAX)
     throw invalid(
       'limits',
-      `with those of other runners the app would have ${count} limits: it has ${STEP_LIMITS_MAX} at most`,
+      `together with the limits of its other runners the app would have ${count} limits: at most ${STEP_LIMITS_MAX} are allowed`,
     )
 }

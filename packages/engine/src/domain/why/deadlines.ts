@@ -12,5 +12,5 @@ export function by({ until }: WaitingFor): string {
 }
 
 export function deadlineText({ until }: WaitingFor): string {
-  return until === undefined ? 'without a deadline' : `at most until ${timestamp(until)}`
+  return until === undefined ? 'without a deadline' : `until ${timestamp(until)} at the latest`
 }

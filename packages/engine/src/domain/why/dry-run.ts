@@ -105,7 +105,7 @@ function triggerOf(workflow: Workflow, subject: EventSubject, eventName: string)
 
 /** Why an event does not meet a trigger, if the comparison worked. */
 export const FALSE_FILTER = 'the filter is false'
-export const OTHER_VALUES = 'the event has other values than the match'
+export const OTHER_VALUES = 'the values of the event differ from the match'
 
 interface Met {
   trigger: DryRunWorkflow['trigger']

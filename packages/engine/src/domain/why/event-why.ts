@@ -170,7 +170,7 @@ const PAST: Record<Outcome, (entry: Triggered) => string> = {
 
 const PRESENT: Record<Outcome, string> = {
   run: 'It would start a run.',
-  deduped: 'Its idempotency key is used.',
+  deduped: 'Its idempotency key was already used.',
   dropped: 'Its rate limit would drop the event.',
   skipped: 'Its singleton would skip the event: a run is live.',
   delivered: 'Its singleton would deliver the event to a live run.',
@@ -202,7 +202,12 @@ function unmetMatch(
   trigger: NonNullable<EventVerdict['trigger']>,
   verb: 'has' | 'had',
 ): EventVerdict {
-  return { ...of, outcome: 'filter', sentence: `The event ${verb} other values than its match.`, trigger }
+  return {
+    ...of,
+    outcome: 'filter',
+    sentence: `The event ${verb} values that differ from the trigger's match.`,
+    trigger,
+  }
 }
 
 function unmet(
@@ -260,7 +265,7 @@ function effectSentence(decided: Answered): string {
   }
   const [only] = workflows
   if (workflows.length === 1 && only) return `${nothing}${only.app}/${only.workflow}: ${only.sentence}`
-  return `${nothing}${workflows.length} workflows have a trigger for its name, each for its own reason.`
+  return `${nothing}${workflows.length} workflows have a trigger for its name, but each one has its own reason not to start.`
 }
 
 function wokenRuns({ woke, waited, isNow }: Answered): string {

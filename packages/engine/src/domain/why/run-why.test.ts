@@ -55,14 +55,14 @@ describe('queued', () => {
     const none = { live: 0, stale: 0, disconnected: 0, without: 0 }
     expect(why(held(), { runners: none })).toMatchObject({
       sentence:
-        'It is due, but no runner can take it. No runner of app "shop" has workflow "order": none is registered. It starts as soon as one registers.',
+        'It is due, but no runner can take it. No runner of app "shop" has workflow "order": none is registered. The run starts as soon as such a runner registers.',
       missing: { app: 'shop', workflow: 'order' },
     })
   })
 
   test('while no runner can be reached', () => {
     const row = held({ kind: 'runner', until: LATER })
-    const again = `It is tried again at ${THEN}, and as soon as one registers.`
+    const again = `The run is tried again at ${THEN}, and as soon as such a runner registers.`
     expect(why(row)).toMatchObject({
       sentence: `No runner could be reached: app "shop" has 1 live and 2 stale runners with workflow "order". ${again}`,
       wakeAt: THEN,
@@ -80,7 +80,7 @@ describe('queued', () => {
   test('while no runner serves its workflow: names app and workflow', () => {
     const row = held({ kind: 'runner', until: LATER })
     const none = (without: number) => ({ runners: { live: 0, stale: 0, disconnected: 0, without } })
-    const again = `It is tried again at ${THEN}, and as soon as one registers.`
+    const again = `The run is tried again at ${THEN}, and as soon as such a runner registers.`
     expect(why(row, none(0)).sentence).toBe(
       `No runner of app "shop" has workflow "order": none is registered. ${again}`,
     )
@@ -110,7 +110,7 @@ describe('queued', () => {
     const runners = { live: 0, stale: 0, disconnected: 1, without: 0 }
     const gone = why({ ...held({ kind: 'runner', until: LATER }), runner: 'r7' }, { runners })
     expect(gone.sentence).toBe(
-      `No runner could be reached: its pin "r7" of app "shop" has 0 live, 0 stale and 1 disconnected runners with workflow "order". It is tried again at ${THEN}, and as soon as one registers.`,
+      `No runner could be reached: its pin "r7" of app "shop" has 0 live, 0 stale and 1 disconnected runners with workflow "order". The run is tried again at ${THEN}, and as soon as such a runner registers.`,
     )
     expect(gone.runners).toMatchObject({ live: 0, stale: 0, disconnected: 1 })
   })
@@ -178,7 +178,7 @@ describe('waiting', () => {
       event: { name: 'paid', if: 'async.data.id == event.data.id' },
     })
     const until = { ...row, waitingFor: { ...(row.waitingFor as WaitingFor), until: LATER } }
-    expect(why(until, {}, step).sentence).toContain(`at most until ${THEN}`)
+    expect(why(until, {}, step).sentence).toContain(`until ${THEN} at the latest`)
   })
 
   test('for one step of a race, or of several in parallel: it names the step since which the handler has called none', () => {

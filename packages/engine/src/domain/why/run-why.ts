@@ -228,7 +228,7 @@ function queuedSentence(facts: Facts): string {
     case 'runner':
       if (waitingFor.until === undefined) return runnerRoomSentence(facts)
       if (waitingFor.isForTurn) return turnSentence(waitingFor)
-      return `${heldSentence(facts)}${lastFailureText(facts)} It is tried again ${by(waitingFor)}, and as soon as one registers.`
+      return `${heldSentence(facts)}${lastFailureText(facts)} The run is tried again ${by(waitingFor)}, and as soon as such a runner registers.`
     case 'concurrency':
       return limitSentence(facts, `concurrency limit${key}`, ` until ${holderText(facts)} ends`, before)
     case 'workflow-paused':
@@ -248,7 +248,7 @@ function queuedSentence(facts: Facts): string {
     case 'failure':
     case 'budget':
       if (runners.live === 0)
-        return `It is due, but no runner can take it. ${heldSentence(facts)} It starts as soon as one registers.`
+        return `It is due, but no runner can take it. ${heldSentence(facts)} The run starts as soon as such a runner registers.`
       return `It is due and starts as soon as the engine has room; ${known}.`
   }
 }

@@ -34,8 +34,8 @@ export function turnText({ key = '', name }: { name?: string; key?: string }, po
   if (!pool.registered) return `${limit}, which no runner of app "${pool.app}" registers at present`
   const { limit: most, periodMs } = pool.registered
   const rate = ` (${most} in ${durationText(periodMs)})`
-  if (pool.ahead === undefined) return `${limit}${rate}, which has come`
+  if (pool.ahead === undefined) return `${limit}${rate}, and its turn is available now`
   const ahead = pool.ahead > TURNS_COUNTED_MAX ? `at least ${TURNS_COUNTED_MAX}` : String(pool.ahead)
   const next = pool.nextAt === undefined ? '' : `, next turn at ${timestamp(pool.nextAt)}`
-  return `${limit}${rate}, ${ahead} before it${next}`
+  return `${limit}${rate}; steps ahead of it: ${ahead}${next}`
 }

@@ -131,7 +131,7 @@ test('beyond the bound a post is 503 with Retry-After and stores nothing, and al
   const refused = await send('refused')
   expect(refusal(refused)).toBe('503 overloaded')
   expect(refused.headers['retry-after']).toBe('1')
-  expect(messageOf(refused)).toBe('too many events and starts wait to be taken in: try again later')
+  expect(messageOf(refused)).toBe('too many events and starts are waiting to be processed: try again later')
   expect(await commitAll([...answers, ...others])).toEqual([...answers, ...others].map(() => 202))
   const stored = (await recordedData(store)).filter(data => data !== '"colleague"')
   expect(stored).toEqual(answers.map((_, i) => `"${i}"`))
@@ -154,7 +154,9 @@ test('a post that waits too long is 503 and stores nothing, and one whose client
   left.destroy()
   await clock.advance(WAIT_MS)
   expect(refusal(await late)).toBe('503 overloaded')
-  expect(messageOf(await late)).toBe('other events and starts took the time of this one: try again later')
+  expect(messageOf(await late)).toBe(
+    'the engine was too busy with other events and starts to process this request: try again later',
+  )
   expect(await commitAll([...taken])).toEqual([202, 202])
   const last = send('3')
   expect(await commitAll([last])).toEqual([202])

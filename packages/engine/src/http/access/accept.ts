@@ -20,7 +20,7 @@ export function acceptancePermits(isFull: () => boolean, given?: Partial<HttpLim
   return new RequestPermits({
     max: () => (isFull() ? limits.fullAcceptsMax : limits.acceptsMax),
     waitingMax: { ...limits.acceptsWaitingMax, bytes: WAITING_BYTES_MAX },
-    refusal: 'too many events and starts wait to be taken in: try again later',
+    refusal: 'too many events and starts are waiting to be processed: try again later',
   })
 }
 
@@ -54,6 +54,10 @@ function waitForPermits(context: HttpContext, reply: FastifyReply, accepting: Re
   const take = (signal: AbortSignal) => deps.acceptance.take({ ...accepting, bytes: Number(length), signal })
   return whileConnected(context, reply, take, {
     timeoutMs: limits.acceptMs,
-    refusal: () => new EngineError('overloaded', 'other events and starts took the time of this one: try again later'),
+    refusal: () =>
+      new EngineError(
+        'overloaded',
+        'the engine was too busy with other events and starts to process this request: try again later',
+      ),
   })
 }

@@ -73,7 +73,9 @@ describe.each(SCANS)('%s', url => {
     const refused = await waiting
     expect(refusal(refused)).toBe('503 overloaded')
     expect(refused.headers['retry-after']).toBe('1')
-    expect(messageOf(refused)).toBe('other searches and counts took the time of this one: try again later')
+    expect(messageOf(refused)).toBe(
+      'the search or count did not finish in time because other ones were running: try again later',
+    )
     await goOn([late])
     expect((await late).statusCode).toBe(200)
   })

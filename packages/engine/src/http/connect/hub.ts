@@ -70,7 +70,7 @@ export function connectRoutes(app: FastifyInstance, context: HttpContext): void 
       context.deps.connections.beat(request.actor.namespace, { instances, step: stepOf(request.headers) })
       return reply.code(204).send()
     }
-    throw new EngineError('invalid_request', 'this is a WebSocket: the request must be an upgrade')
+    throw new EngineError('invalid_request', 'this path accepts only WebSocket upgrade requests')
   })
 }
 
@@ -273,7 +273,7 @@ export class ConnectHub {
 
   /** Called when the keys have changed: closes the sockets that they would no longer open. */
   #checkKeys(): void {
-    const problem = new EngineError('unauthorized', 'the keys have changed, and its key is no longer valid')
+    const problem = new EngineError('unauthorized', 'the API key of this socket is no longer valid')
     for (const { peer, isKeyValid } of this.#connections) if (!isKeyValid()) peer.fail(problem, CLOSE_CODES.auth)
   }
 }

@@ -128,7 +128,7 @@ export class ConnectSocket implements RunnerSocket {
     const { ws, stream, limits } = this.#options
     if (ws.bufferedAmount === 0) this.#largeBytes = 0
     if (ws.bufferedAmount - this.#largeBytes > limits.unreadBytesMax) {
-      this.close(CLOSE_CODES.heartbeat, 'it does not read')
+      this.close(CLOSE_CODES.heartbeat, 'the runner does not read from the socket')
       return
     }
     const frame = writeFrame(type, id, payload)

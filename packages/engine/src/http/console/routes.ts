@@ -53,7 +53,7 @@ export function consoleRoutes(app: FastifyInstance, { deps }: HttpContext): void
   }
   app.get<{ Params: { '*': string } }>('/console/assets/*', { onRequest }, async (request, reply) => {
     const file = files.assets.get(request.params['*'])
-    if (!file) throw new EngineError('not_found', 'the console has no such file: another version of it may have')
+    if (!file) throw new EngineError('not_found', 'this version of the console has no such file: reload the page')
     return send(request, reply.header('cache-control', FOREVER), file)
   })
   app.get('/console/*', { onRequest }, async (request, reply) =>

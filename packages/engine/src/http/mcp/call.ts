@@ -48,7 +48,7 @@ export function requestOf({ id, tool, defaults }: ToolEntry, given: Arguments): 
 function textOf(name: string, value: unknown): string {
   if (typeof value === 'string' && value !== '') return value
   if (typeof value === 'number') return String(value)
-  throw new ArgumentFault(`${name} is required: a text of at least one character`)
+  throw new ArgumentFault(`${name} is required: a string of at least one character`)
 }
 
 function queryTexts(name: string, value: unknown, { kind }: QueryParam): string[] {

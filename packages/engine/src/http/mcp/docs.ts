@@ -65,7 +65,7 @@ export function readDocs(name: string, given: Readonly<Record<string, unknown>>)
   const known = Object.keys(tool.inputSchema.properties as object)
   for (const [key, value] of Object.entries(given)) {
     if (!known.includes(key)) return faultOf(`${quoteName(key)} is not an argument of ${name}${hintFor(key, known)}`)
-    if (typeof value !== 'string') return faultOf(`${key} must be a text`)
+    if (typeof value !== 'string') return faultOf(`${key} must be a string`)
   }
   pages ??= readPages()
   const { query = '', page, section } = given as Record<string, string>
@@ -99,7 +99,7 @@ function search(all: ReadonlyMap<string, DocsSection[]>, query: string): ToolRes
       .toLowerCase()
       .match(/[\p{L}\p{N}_-]+/gu) ?? []
   ).slice(0, TERMS_MAX)
-  if (terms.length === 0) return faultOf('query must have a word')
+  if (terms.length === 0) return faultOf('query must contain at least one word')
   const found = [...all.values()]
     .flat()
     .map(section => ({ section, score: scoreOf(section, terms) }))

@@ -46,7 +46,7 @@ export async function answerMessage(app: FastifyInstance, message: unknown, call
   try {
     const call = callOf(message)
     if (!call) return { status: 202 }
-    if (knownId === null) throw new RpcFault('request', 'id must be a text or a number', { status: 400 })
+    if (knownId === null) throw new RpcFault('request', 'id must be a string or a number', { status: 400 })
     const stateless = isStateless(call.method, call.params, caller.mirrors)
     const result = await resultFor(app, call, { ...caller, stateless })
     const shown = stateless ? statelessResult(call.method, result, SERVER) : result
@@ -72,7 +72,7 @@ function callOf(message: unknown): Call | undefined {
   const { jsonrpc, id, method, params = {} } = message
   if (jsonrpc !== '2.0') throw refuse('jsonrpc must be "2.0"')
   if (method === undefined && ('result' in message || 'error' in message)) return undefined
-  if (typeof method !== 'string') throw refuse('method must be a text')
+  if (typeof method !== 'string') throw refuse('method must be a string')
   if (id === undefined) return undefined
   if (!isObject(params)) throw new RpcFault('params', 'params must be an object')
   return { method, params }

@@ -23,7 +23,7 @@ const MCP = {
   path: '/mcp',
   summary: 'Answer a message of the Model Context Protocol',
   access: 'read',
-  query: { write: { kind: 'flag', description: 'The tools that write are there, too; needs a secret key' } },
+  query: { write: { kind: 'flag', description: 'Also offer the tools that write; needs a secret key' } },
   rawBody: true,
   reply: { status: 200, description: 'The answer' },
 } as const satisfies Operation

@@ -31,7 +31,7 @@ export function readQuery<const Params extends QueryParams>(
       if (value !== undefined) values[name] = readList(name, [value].flat(), param)
       continue
     }
-    if (typeof value === 'object') throw invalid(name, 'must be given once')
+    if (typeof value === 'object') throw invalid(name, 'must not be given more than once')
     values[name] = readParam(name, value, param)
   }
   return values as QueryValues<Params>

@@ -73,7 +73,10 @@ export class ScheduledEvents {
     const { namespace } = actor
     const terms = filterTerms(filter)
     if (terms.length === 0)
-      throw invalid('name', 'or attribute or key must be given: a request does not delete all events')
+      throw invalid(
+        'name',
+        'or attribute or key is required: a request without a filter would delete every scheduled event',
+      )
     const reads = store.in(namespace)
     let deleted = 0
     for (;;) {

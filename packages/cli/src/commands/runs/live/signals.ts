@@ -14,7 +14,10 @@ interface SignalOptions {
 
 const messageOptions = () => [
   new Option('--data <json>', 'the payload; @file reads a file, - standard input'),
-  new Option('--dedupe-id <id>', 'a repeat of the id to the same run within 24 hours has no effect'),
+  new Option(
+    '--dedupe-id <id>',
+    'an id of your choice: sending it again to the same run within 24 hours has no effect',
+  ),
 ]
 
 async function message({ options: { data, dedupeId }, terminal }: EngineContext<SignalOptions>) {

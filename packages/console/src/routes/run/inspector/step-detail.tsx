@@ -178,7 +178,7 @@ function Times({ bar, view, step }: { bar: Bar; view: RunView; step: WaterfallSt
       )}
       {step?.wakeAt !== undefined && (
         <>
-          <dt>{bar.toMs === undefined ? 'Until' : 'At most until'}</dt>
+          <dt>{bar.toMs === undefined ? 'Until' : 'Deadline'}</dt>
           <dd title={exactTime(Date.parse(step.wakeAt))}>{localTime(Date.parse(step.wakeAt))}</dd>
         </>
       )}

@@ -34,7 +34,7 @@ export function RotateSecret({ operation, id, overlap, onSecret, onClose }: Rota
         })
       }
     >
-      <p>The new secret is shown once. {revokes ? 'The old one no longer counts.' : overlap}</p>
+      <p>The new secret is shown once. {revokes ? 'The old secret is no longer valid.' : overlap}</p>
       <label>
         <input type="checkbox" checked={revokes} onChange={event => setRevokes(event.target.checked)} /> Revoke the old
         secret now: it has leaked

@@ -17,7 +17,7 @@ const FIELDS = [
   ['name', 'Label', undefined],
   ['app', 'Event app', 'The app that the events belong to.'],
   ['targetApp', 'For the app', 'Only triggers of this app; empty: of every app.'],
-  ['keepHeaders', 'Stored headers', 'Separated by commas. With any, the data is {headers, body}.'],
+  ['keepHeaders', 'Stored headers', 'Separated by commas. If there are any, the event data is {headers, body}.'],
 ] as const
 type Values = Record<(typeof FIELDS)[number][0], string>
 

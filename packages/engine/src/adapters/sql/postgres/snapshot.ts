@@ -17,7 +17,9 @@ export async function openPostgresSnapshot(url: string): Promise<Snapshot> {
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
     const version = await schemaVersionOf(client)
     if (version !== SCHEMA_VERSION)
-      throw new Error(`the store has schema version ${version}, this perdure supports ${SCHEMA_VERSION}`)
+      throw new Error(
+        `the store has schema version ${version}, but this perdure supports only version ${SCHEMA_VERSION}`,
+      )
   } catch (error) {
     await client.end().catch(() => {})
     throw error

@@ -142,9 +142,11 @@ async function checkCopy(copy: string): Promise<void> {
     connection.exec('PRAGMA journal_mode = DELETE')
     endEveryClaim(connection)
     const version = schemaVersion(connection)
-    if (version === 0) throw new Error('it is no store of an engine')
+    if (version === 0) throw new Error('it is not the store of an engine')
     if (version > SCHEMA_VERSION)
-      throw new Error(`it has schema version ${version}, this engine supports versions up to ${SCHEMA_VERSION}`)
+      throw new Error(
+        `it has schema version ${version}, but this engine supports only versions up to ${SCHEMA_VERSION}`,
+      )
     const [damage] = damageOf(connection)
     if (damage !== undefined) throw new Error(`it is damaged: ${damage}`)
   } finally {

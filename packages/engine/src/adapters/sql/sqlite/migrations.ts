@@ -37,7 +37,7 @@ export function migrate(connection: Connection, steps = MIGRATIONS): void {
   const newest = schemaVersion(connection)
   if (newest > steps.length) {
     throw new Error(
-      `the database has schema version ${newest}, this engine supports versions up to ${steps.length}: use a newer engine`,
+      `the database has schema version ${newest}, but this engine supports only versions up to ${steps.length}: use a newer engine`,
     )
   }
   for (let version = newest + 1; version <= steps.length; version++) {

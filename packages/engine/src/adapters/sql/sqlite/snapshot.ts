@@ -34,5 +34,5 @@ export function damageOf(connection: Connection): string[] {
 /** Throws if the schema is not the one that this code knows. */
 function refuseOtherVersion(version: number): void {
   if (version === SCHEMA_VERSION) return
-  throw new Error(`it has schema version ${version}, this perdure supports ${SCHEMA_VERSION}`)
+  throw new Error(`it has schema version ${version}, but this perdure supports only version ${SCHEMA_VERSION}`)
 }

@@ -97,7 +97,7 @@ export class StoreGuard {
     const inFile = generationOf(this.#opened.handle)
     const [[inLog]] = connection.prepare('PRAGMA user_version').all([]) as [[number]]
     if (inFile === undefined || inFile < this.#generation || !belongTogether(inFile, inLog)) {
-      return { message: this.#sentence(this.#opened.file, 'was written over', RESTORE), isLogAlone: false }
+      return { message: this.#sentence(this.#opened.file, 'was overwritten', RESTORE), isLogAlone: false }
     }
     if (inFile === inLog) connection.exec(`PRAGMA user_version = ${inLog + 1}`)
     this.#generation = inFile

@@ -58,7 +58,7 @@ export async function* attributeContents(snapshot: Snapshot, [from, to]: readonl
     }
     const missing = wanted.find(text => !texts.has(`${namespace}\n${text}`))
     const message = missing
-      ? `has the attribute ${missing}, by which lists would not find it, or not as what it is`
+      ? `has the attribute ${missing}, but lists do not find it by this attribute and its type`
       : STRAY_ATTRIBUTES
     if (missing || texts.size > wanted.length) yield { check: 'run.attributes', subject: id, message }
   }
@@ -86,7 +86,7 @@ export async function* eventContents(snapshot: Snapshot): Violations {
     )
     if (rows.length === 0) return
     yield* unreadable('event.readable', rows, row => {
-      if (!Array.isArray(JSON.parse(row[at] as string))) throw new Error('it has no list of what it triggered')
+      if (!Array.isArray(JSON.parse(row[at] as string))) throw new Error('its list of triggered workflows is missing')
     })
     position = (rows.at(-1) as Row).at(-1) as number
   }
@@ -137,7 +137,7 @@ export async function* scheduledContents(snapshot: Snapshot): Violations {
     yield {
       check: 'scheduled.row',
       subject: String(id),
-      message: `is a scheduled event with "${term}", and does not exist`,
+      message: `has the filter term "${term}", but the scheduled event does not exist`,
     }
 }
 

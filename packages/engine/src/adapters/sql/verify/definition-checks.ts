@@ -28,7 +28,7 @@ export async function* definitionContents(snapshot: Snapshot): Violations {
     yield { check: 'definition.kept', subject: String(workflow), message }
   }
   for (const [workflow, app, namespace] of await snapshot.rows(TWICE_KEPT)) {
-    const message = `of app ${app} in namespace ${namespace} is registered, and its pause is kept as if it were not`
+    const message = `of app ${app} in namespace ${namespace} is registered, but its pause is stored as for an unregistered workflow`
     yield { check: 'pause.kept', subject: String(workflow), message }
   }
   for (let after: Value[] = ['', '', '', 0]; ; ) {

@@ -15,7 +15,7 @@ const WRONG_STATES = `SELECT id, namespace, content FROM documents AS d WHERE ki
 
 export async function* documentContents(snapshot: Snapshot): Violations {
   for (const [id, namespace, state] of await snapshot.rows(WRONG_STATES)) {
-    const message = `is ${state} in namespace ${namespace}: there is no such state, or no stored run of the group`
+    const message = `has the state ${state} in namespace ${namespace}, but this state does not exist or no run of the group is stored`
     yield { check: 'error.state', subject: String(id), message }
   }
   for (let after = ['', '']; ; ) {

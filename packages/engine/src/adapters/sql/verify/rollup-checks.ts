@@ -21,15 +21,15 @@ const POST_LEVELS = `SELECT namespace, at FROM endpoint_rollups WHERE span = '1d
 
 export async function* rollupContents(snapshot: Snapshot): Violations {
   for (const [namespace, at] of await snapshot.rows(`${LEVELS} LIMIT ${VIOLATIONS_PER_QUERY_MAX}`)) {
-    const message = `counts other runs in all than by app or workflow on the day of ${at}`
+    const message = `counts a different number of runs in total than by app or workflow on the day of ${at}`
     yield { check: 'rollup.levels', subject: String(namespace), message }
   }
   for (const [namespace, app, workflow] of await snapshot.rows(`${TOTALS} LIMIT ${VIOLATIONS_PER_QUERY_MAX}`)) {
-    const message = `of app ${app} in namespace ${namespace} counts other runs in all than on all days together`
+    const message = `of app ${app} in namespace ${namespace} counts a different number of runs in total than on all days together`
     yield { check: 'rollup.total', subject: String(workflow), message }
   }
   for (const [namespace, at] of await snapshot.rows(`${POST_LEVELS} LIMIT ${VIOLATIONS_PER_QUERY_MAX}`)) {
-    const message = `counts other posts to all endpoints than to each of them on the day of ${at}`
+    const message = `counts a different number of posts in total than to its endpoints on the day of ${at}`
     yield { check: 'rollup.posts', subject: String(namespace), message }
   }
 }

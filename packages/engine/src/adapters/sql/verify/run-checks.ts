@@ -61,7 +61,7 @@ const ROWS: Check[] = [
   {
     name: 'run.counted',
     sql: `SELECT r.id ${RUN} AND r.late = 1 AND r.finished_at IS NULL`,
-    message: () => 'is to be counted as ended, and has not ended',
+    message: () => 'is marked to be counted as ended, but has not ended',
   },
   firstInQueue('waits_for_slot'),
   firstInQueue('start_queue'),
@@ -84,7 +84,7 @@ const ROWS: Check[] = [
     name: 'run.filters',
     sql: `SELECT r.id, r.status ${RUN} AND ((r.waiting_for IS NULL) <> (r.waiting_kind IS NULL)
       OR (r.status = 'failed' AND r.error IS NOT NULL) <> (r.error_key IS NOT NULL))`,
-    message: ([, status]) => `is ${status}, and lists would not find it by its wait or its error`,
+    message: ([, status]) => `is ${status}, but lists cannot find it by its wait or its error`,
   },
   {
     name: 'run.times',
@@ -94,48 +94,50 @@ const ROWS: Check[] = [
       OR (r.started_at IS NULL) <> (r.started_seq IS NULL)
       OR (r.started_at IS NOT NULL AND r.finished_at IS NOT NULL AND r.duration_ms <>
         CASE WHEN r.finished_at > r.started_at THEN r.finished_at - r.started_at ELSE 0 END))`,
-    message: ([, status]) => `is ${status}, and its start, end, duration or result says otherwise`,
+    message: ([, status]) => `is ${status}, but its start, end, duration or result contradicts this status`,
   },
   {
     name: 'run.singleton',
     sql: liveTwice('singleton_key'),
-    message: ([, workflow, other]) => `of ${workflow} is live beside ${other}, which has the same singleton key`,
+    message: ([, workflow, other]) =>
+      `of ${workflow} is live at the same time as ${other}, which has the same singleton key`,
   },
   {
     name: 'run.key',
     sql: liveTwice('start_key'),
-    message: ([, workflow, other]) => `of ${workflow} is live beside ${other}, which was started with the same key`,
+    message: ([, workflow, other]) =>
+      `of ${workflow} is live at the same time as ${other}, which was started with the same key`,
   },
   {
     name: 'inbox.run',
     sql: `SELECT d.inbox, d.event_id FROM delivered_events d WHERE ${IN_RANGE('d.inbox')} AND d.inbox NOT IN
       (SELECT r.inbox FROM runs r WHERE r.singleton_key IS NOT NULL AND r.finished_at IS NULL AND r.inbox IS NOT NULL)`,
-    message: ([, event]) => `has event ${event} in its inbox, and no live run will be given it`,
+    message: ([, event]) => `has event ${event} in its inbox, but no live run will receive the event`,
   },
   {
     name: 'inbox.event',
     sql: `SELECT d.inbox, d.event_id FROM delivered_events d WHERE ${IN_RANGE('d.inbox')}
       AND NOT EXISTS (SELECT 1 FROM events e WHERE e.id = d.event_id)`,
-    message: ([, event]) => `has event ${event} in its inbox, which does not exist`,
+    message: ([, event]) => `has event ${event} in its inbox, but the event does not exist`,
   },
   {
     name: 'run.given',
     sql: `SELECT r.id ${RUN} AND r.id LIKE '%.%'
       AND NOT EXISTS (SELECT 1 FROM given_run_ids g WHERE g.run_id = r.id AND g.namespace = r.namespace)`,
-    message: () => 'has an id of a caller, by which no request finds it',
+    message: () => 'has an id that a caller chose, but no request can find it by that id',
   },
   {
     name: 'given.run',
     sql: `SELECT g.run_id, g.given_id FROM given_run_ids g WHERE ${IN_RANGE('g.run_id')}
       AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.id = g.run_id)
       AND NOT EXISTS (SELECT 1 FROM erased_runs e WHERE e.id = g.run_id)`,
-    message: ([, givenId]) => `has the id ${givenId}, and does not exist`,
+    message: ([, givenId]) => `belongs to the id ${givenId} that a caller chose, but the run does not exist`,
   },
   {
     name: 'run.watches',
     sql: `SELECT r.id ${RUN} AND r.status IN ${LIVE_STATUSES} AND r.cancel_on IS NOT NULL
       AND NOT EXISTS (SELECT 1 FROM run_watches w WHERE w.run_id = r.id)`,
-    message: () => 'is to be cancelled by an event, and no event finds it',
+    message: () => 'has cancelOn, but no event would find it',
   },
   {
     name: 'watch.run',
@@ -163,13 +165,14 @@ const STEPS: Check[] = [
       OR (s.status = 'waiting' AND s.op IN ${SLEEPS} AND s.wake_at IS NULL)
       OR (s.status = 'waiting' AND s.op IN ${WAITS} AND s.event_name IS NULL)
       OR (s.status = 'waiting' AND s.op IN ${CHILDREN} AND s.child_run_id IS NULL AND s.child_start IS NULL))`,
-    message: ([, index, name, status]) => `has step ${index} (${name}), ${status}, without what that takes`,
+    message: ([, index, name, status]) =>
+      `has step ${index} (${name}) with status ${status}, but without the fields that this status requires`,
   },
   {
     name: 'step.wait',
     sql: `SELECT s.run_id, s.idx, s.event_name ${STEP} AND s.status = 'waiting' AND s.op IN ${WAITS}
       AND (s.namespace IS NULL OR s.namespace <> r.namespace OR (s.match IS NULL) <> (s.match_key IS NULL))`,
-    message: ([, index, event]) => `waits in step ${index} for ${event}, and no such event finds it`,
+    message: ([, index, event]) => `waits in step ${index} for event ${event}, but no such event would find the step`,
   },
   {
     name: 'step.child',
@@ -213,7 +216,7 @@ const SEQUENCES: Check[] = [
     sql: `SELECT seqs.run_id, seqs.seq, r.finished_seq FROM (${SEQS}) AS seqs JOIN runs r ON r.id = seqs.run_id
       WHERE seqs.seq < 2 OR seqs.seq > (r.fence + 1) * ${SEQ_SPAN} OR seqs.seq > r.finished_seq`,
     message: ([, seq, end]) =>
-      `has seq ${seq}, which is outside what its fence has given out${end === null ? '' : `, or behind its end at ${end}`}`,
+      `has seq ${seq}, which is outside the range of its fence${end === null ? '' : `, or after its end at ${end}`}`,
   },
   {
     name: 'seq.run',

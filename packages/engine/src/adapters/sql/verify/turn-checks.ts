@@ -13,7 +13,7 @@ export const TURN_CHECKS: readonly Check[] = [
     name: 'step.turn',
     sql: `SELECT s.run_id, s.name FROM steps s WHERE s.run_id > ? AND s.run_id <= ? AND ${WAITS_FOR_TURN}
       AND NOT EXISTS (SELECT 1 FROM limit_turns AS t WHERE t.run_id = s.run_id AND t.idx = s.idx AND ${TURN_OPEN})`,
-    message: ([, name]) => `has step "${name}", which waits for a turn and is in no queue`,
+    message: ([, name]) => `has step "${name}", which waits for a turn but is in no queue`,
   },
 ]
 
@@ -23,13 +23,14 @@ const POOL_CHECKS: readonly Check[] = [
     sql: `SELECT t.run_id, t.idx FROM limit_turns AS t LEFT JOIN steps AS s ON s.run_id = t.run_id AND s.idx = t.idx
       WHERE t.${TURN_OPEN} AND (s.run_id IS NULL OR s.status <> 'waiting' OR s.step_limit IS NULL
         OR (s.turn_at IS NULL) <> (t.granted_at IS NULL))`,
-    message: ([, index]) => `has a turn for step ${index}, which does not wait for it or does not know that it has it`,
+    message: ([, index]) =>
+      `has a turn for step ${index}, but the step does not wait for a turn or has a different record of it`,
   },
   {
     name: 'turn.pool',
     sql: `SELECT DISTINCT t.pool FROM limit_turns AS t
       WHERE NOT EXISTS (SELECT 1 FROM flow_rows WHERE id = t.pool AND policy = 'limit')`,
-    message: () => 'is a pool of turns without its row',
+    message: () => 'has turns, but the pool has no row',
   },
   {
     name: 'turn.due',
@@ -37,7 +38,7 @@ const POOL_CHECKS: readonly Check[] = [
       WHERE f.policy = 'limit' AND f.available_at IS NULL
         AND EXISTS (SELECT 1 FROM limit_turns AS t WHERE t.pool = f.id AND ${TURN_WAITS})
         AND NOT EXISTS (SELECT 1 FROM limit_turns AS t WHERE t.pool = f.id AND t.granted_at IS NOT NULL AND ${TURN_OPEN})`,
-    message: ([, name]) => `is a pool of the limit "${name}" whose steps nothing will ever give a turn`,
+    message: ([, name]) => `is a pool of the limit "${name}" whose waiting steps will never get a turn`,
   },
 ]
 

@@ -32,7 +32,9 @@ test('a run keeps at most so many', () => {
   const row = { ...keep(null, 'a'), state: `{${entries.join(',')}}` }
   const full = keep(row, 'last')
   expect(earlyCallbacks(full).size).toBe(EARLY_CALLBACKS_MAX)
-  expect(() => keep(full, 'beyond')).toThrow('keeps 1000 callbacks that no step waits for yet; the limit is 1000')
+  expect(() => keep(full, 'beyond')).toThrow(
+    'keeps 1000 callbacks that no step waits for yet; a run keeps at most 1000',
+  )
 })
 
 test('of 32 MiB in all', () => {

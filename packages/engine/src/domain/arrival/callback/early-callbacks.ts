@@ -42,7 +42,7 @@ export function keepCallback(
   if (kept.size > EARLY_CALLBACKS_MAX || state.length > EARLY_CALLBACK_CHARS_MAX)
     throw new EngineError(
       'conflict',
-      `the run keeps ${kept.size - 1} callbacks that no step waits for yet; the limit is ${EARLY_CALLBACKS_MAX}, of ${EARLY_CALLBACK_CHARS_MAX} characters in all`,
+      `the run keeps ${kept.size - 1} callbacks that no step waits for yet; a run keeps at most ${EARLY_CALLBACKS_MAX} of them, with ${EARLY_CALLBACK_CHARS_MAX} characters in total`,
       { details: { limit: EARLY_CALLBACKS_MAX } },
     )
   const id = earlyCallbacksId(run)
