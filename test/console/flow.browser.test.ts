@@ -87,7 +87,7 @@ test('steps that wait for their turn are on the page of limits, and on the page 
   await waitsFor(api, runId, 'limit')
   const page = await openPage(url)
   await page.goto(pageOf(`runs/${runId}`))
-  await page.getByText('waits for its turn at the limit "openai" (1 in 1h), 0 before it').first().waitFor()
+  await page.getByText('waits for its turn at the limit "openai" (1 in 1h), 0 steps ahead of it').first().waitFor()
   await page.goto(pageOf('limits'))
   const row = page
     .getByRole('table', { name: 'Limits of steps' })

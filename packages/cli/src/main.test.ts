@@ -150,7 +150,7 @@ test.each<[string, string]>([
   ['webhooks listen --answer 199', 'from 200 to 599'],
   ['webhooks listen --answer 500 --forward http://localhost', 'cannot be used with'],
   ['webhooks listen --forward nowhere', 'http(s) URL'],
-  ['webhooks listen --secret whsec_%', 'not base64'],
+  ['webhooks listen --secret whsec_%', 'must be whsec_ followed by base64'],
   ['keys create', '--kind'],
   ['keys revoke', "missing required argument 'id'"],
   ['apps --url nonsense', 'is not an http or https URL: nonsense'],

@@ -273,7 +273,7 @@ test('listen: without a secret nothing is verified; a destination that is gone i
   expect((await fetch(url, { method: 'POST', headers, body: '1' })).status).toBe(502)
   const { code, stdout, stderr } = await ended
   expect(code).toBe(130)
-  expect(stderr).toContain('that needs --secret')
+  expect(stderr).toContain('To check them, pass --secret')
   expect(stdout).toMatch(
     /NOT verified \(there is no --secret\) {2}\/ {2}answered 502, because http\S+ did not answer: /,
   )

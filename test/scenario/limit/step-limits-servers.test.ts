@@ -56,7 +56,7 @@ describe.each(PLACES)('on %s', async (_, freshStore, count) => {
     expect(waitingFor).toEqual({ kind: 'limit', stepName: 'ask', name: 'openai' })
     const { sentence, position, wakeAt } = await why(ids[4] as string)
     expect(sentence).toMatch(
-      /^Step "ask" waits for its turn at the limit "openai" \(2 in 1m\), 2 before it, next turn at 20\d\d-.*Z\.$/,
+      /^Step "ask" waits for its turn at the limit "openai" \(2 in 1m\), 2 steps ahead of it, next turn at 20\d\d-.*Z\.$/,
     )
     expect([position, Math.abs(Date.parse(wakeAt as string) - now() - MINUTE) < 10_000]).toEqual([2, true])
     clock.jump(MINUTE)

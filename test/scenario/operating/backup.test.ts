@@ -124,7 +124,7 @@ test('a restore of a damaged, foreign or newer file leaves the store as it was',
   ;(await openDatabase(foreign)).exec('CREATE TABLE other (id INTEGER)')
   await expect(restoreStore(store, damaged, { force: true })).rejects.toThrow(/cannot be copied/)
   await expect(restoreStore(store, newer, { force: true })).rejects.toThrow('schema version 1000')
-  await expect(restoreStore(store, foreign, { force: true })).rejects.toThrow('no store of an engine')
+  await expect(restoreStore(store, foreign, { force: true })).rejects.toThrow('not the store of an engine')
   await expect(restoreStore(store, `${good}.none`, { force: true })).rejects.toThrow('there is no file')
   expect(readdirSync(dirname(good)).filter(name => name.includes('copying'))).toEqual([])
   const again = await openEngine({ storeFile: engine.storeFile })

@@ -29,7 +29,7 @@ test('a proxy that drops the upgrade: the error names the address, what it answe
   const error = await runner.ready.catch(thrown => thrown)
   expect(error).toMatchObject({ code: 'http_400', status: 400 })
   expect(error.message).toBe(
-    `The WebSocket handshake was not accepted: ws://127.0.0.1:${port}/connect answered 400: this path accepts only WebSocket upgrade requests. A proxy in front of the engine drops the upgrade: it must forward the headers Upgrade and Connection, over HTTP/1.1`,
+    `The WebSocket handshake was not accepted: ws://127.0.0.1:${port}/connect answered 400: this is a WebSocket: the request must be an upgrade. A proxy in front of the engine drops the upgrade: it must forward the headers Upgrade and Connection, over HTTP/1.1`,
   )
   await runner.close()
   proxy.closeAllConnections()

@@ -24,7 +24,7 @@ test('without a terminal nothing is deleted before --yes is given', async () => 
     ['apps', 'delete', 'shop'],
   ]) {
     const { code, stderr } = await ran([...command, '--url', url])
-    expect(stderr).toContain('give --yes')
+    expect(stderr).toContain('add --yes')
     expect(code).toBe(2)
   }
   expect(requests).toEqual([])

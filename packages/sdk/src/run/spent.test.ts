@@ -29,7 +29,7 @@ test('the amounts of an attempt add up, with a result and with an error', async 
 })
 
 test.each([
-  [{ usd: -1 }, 'usd must be a number, not negative'],
+  [{ usd: -1 }, 'usd must be a number of at least 0'],
   [{ usd: Number.NaN }, 'usd must be a number'],
   [{ usd: '1' }, 'usd must be a number'],
   [{ usd: 2e9 }, 'at most 1000000000'],

@@ -9,7 +9,7 @@ const plain = { triggers: [{ event: 'order.placed' }], retry, onFailure: false }
 test('a definition is told in sentences, and a policy that it does not have is not mentioned', () => {
   expect(definitionWords(plain)).toEqual([
     'It starts on order.placed.',
-    'A step is tried up to 5 times: after 1 s, doubling up to 5 min.',
+    'A step is tried up to 5 times: the first retry follows after 1 s, then the delay keeps doubling up to 5 min.',
   ])
   const flowControl = {
     concurrency: [
@@ -128,7 +128,7 @@ test.each([
   [{ maxAttempts: 4, factor: 1 }, 'A step is tried up to 4 times, 1 s apart.'],
   [
     { maxAttempts: 3, initialMs: 400, factor: 1.5 },
-    'A step is tried up to 3 times: after 400 ms, growing 1.5-fold up to 5 min.',
+    'A step is tried up to 3 times: the first retry follows after 400 ms, then the delay keeps growing 1.5-fold up to 5 min.',
   ],
 ])('the retries %o are one sentence', (given, sentence) => {
   expect(definitionWords({ ...plain, retry: { ...retry, ...given } }).at(-1)).toBe(sentence)

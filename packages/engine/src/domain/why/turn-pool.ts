@@ -35,7 +35,8 @@ export function turnText({ key = '', name }: { name?: string; key?: string }, po
   const { limit: most, periodMs } = pool.registered
   const rate = ` (${most} in ${durationText(periodMs)})`
   if (pool.ahead === undefined) return `${limit}${rate}, and its turn is available now`
-  const ahead = pool.ahead > TURNS_COUNTED_MAX ? `at least ${TURNS_COUNTED_MAX}` : String(pool.ahead)
+  const count = pool.ahead > TURNS_COUNTED_MAX ? `at least ${TURNS_COUNTED_MAX}` : String(pool.ahead)
+  const ahead = `${count} ${pool.ahead === 1 ? 'step' : 'steps'} ahead of it`
   const next = pool.nextAt === undefined ? '' : `, next turn at ${timestamp(pool.nextAt)}`
-  return `${limit}${rate}; steps ahead of it: ${ahead}${next}`
+  return `${limit}${rate}, ${ahead}${next}`
 }

@@ -74,7 +74,7 @@ describe.each(SCANS)('%s', url => {
     expect(refusal(refused)).toBe('503 overloaded')
     expect(refused.headers['retry-after']).toBe('1')
     expect(messageOf(refused)).toBe(
-      'the search or count did not finish in time because other ones were running: try again later',
+      'the search or count did not finish in time because others were running: try again later',
     )
     await goOn([late])
     expect((await late).statusCode).toBe(200)

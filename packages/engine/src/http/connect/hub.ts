@@ -70,7 +70,7 @@ export function connectRoutes(app: FastifyInstance, context: HttpContext): void 
       context.deps.connections.beat(request.actor.namespace, { instances, step: stepOf(request.headers) })
       return reply.code(204).send()
     }
-    throw new EngineError('invalid_request', 'this path accepts only WebSocket upgrade requests')
+    throw new EngineError('invalid_request', 'this is a WebSocket: the request must be an upgrade')
   })
 }
 

@@ -17,7 +17,7 @@ test.each([false, true])('steps of several runs start by the limit, in order (ch
   const runs = []
   for (const name of ['a', 'b', 'c', 'd', 'e']) runs.push(await engine.start(ask, name))
   expect(await runs[4]?.why()).toContain(
-    'waits for its turn at the limit "openai" (2 in 1m), 2 before it, next turn at ',
+    'waits for its turn at the limit "openai" (2 in 1m), 2 steps ahead of it, next turn at ',
   )
   for (const run of runs) await run.result({ within: '1h' })
   expect(engine.now().getTime() - begun).toBe(120_000)

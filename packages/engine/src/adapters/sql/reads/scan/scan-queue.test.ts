@@ -116,7 +116,7 @@ it('blames the scan itself only if it had as many slices as all others since it 
   const among = scan('a', 'a', 9, crowded.signal)
   for (let i = 0; i < 6; i++) await endSlice()
   expect(begun.filter(name => name.startsWith('a')).length).toBeGreaterThan(0)
-  expect(await aborted(crowded, among)).toContain('other searches')
+  expect(await aborted(crowded, among)).toContain('others were running')
   await endAll()
   await Promise.all(others)
 })

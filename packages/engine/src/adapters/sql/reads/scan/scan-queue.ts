@@ -104,7 +104,7 @@ export class ScanQueue {
   #refusal({ signal, begun, begunBefore }: Scan): unknown {
     const ofOthers = this.#begun - begunBefore - begun
     if (begun > 0 && ofOthers <= begun) return signal?.reason
-    const message = 'the search or count did not finish in time because other ones were running: try again later'
+    const message = 'the search or count did not finish in time because others were running: try again later'
     return new EngineError('overloaded', message, { cause: signal?.reason })
   }
 }
