@@ -1,5 +1,5 @@
-// Closes what a test file has opened when the file ends, the newest first: no process, port or file outlives its test
-// file. `close-opened.ts` calls `closeOpened` file by file, since the files of one worker share this module.
+// Closes everything a test file has opened when the file ends, newest first. No process, port or file outlives its test file.
+// `close-opened.ts` calls `closeOpened` file by file, since the files of one worker share this module.
 
 const pending: (() => unknown)[] = []
 

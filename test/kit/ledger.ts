@@ -30,7 +30,7 @@ export class Ledger<Entry> {
     this.#length++
   }
 
-  /** Every entry, in the order in which it was appended. */
+  /** Every entry, in the order of appending. */
   entries(): Entry[] {
     const lines = readFileSync(this.#path, 'utf8').split('\n')
     return lines.filter(line => line !== '').map(line => JSON.parse(line) as Entry)

@@ -15,9 +15,9 @@ export interface ScenarioOptions extends OpenOptions {
 }
 
 interface WorkflowOptions {
-  /** By default a name that no other test of the process uses. */
+  /** Default: a name that no other test of the process uses. */
   name?: string
-  /** Fields of the registration beside the name: triggers, retry, flow control. */
+  /** Fields of the registration other than the name: triggers, retry, flow control. */
   registration?: Record<string, unknown>
   app?: string
   runner?: string
@@ -46,7 +46,7 @@ export interface Scenario {
   workflow(handler: Handler, options?: WorkflowOptions): Promise<Workflow>
   /** Starts a run of a new workflow with an event of the workflow's name. */
   start(handler: Handler, options?: WorkflowOptions & { data?: unknown }): Promise<Started>
-  /** Resolves when everything that is due now has been claimed. */
+  /** Resolves when everything due at the call has been claimed. */
   barrier(): Promise<void>
 }
 

@@ -15,7 +15,7 @@ export function tempStoreFile(): string {
 
 let count = 0
 
-/** `name` with a number. The tests of a file share an engine, so apps and events need names of their own. */
+/** `name` with a number. The tests of a file share an engine, so apps and events need unique names. */
 export function unique(name: string): string {
   return `${name}-${++count}`
 }

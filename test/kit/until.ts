@@ -9,7 +9,7 @@ const POLL_MS_MIN = 2
 const POLL_MS_MAX = 40
 
 export interface UntilOptions {
-  /** Named in the error when the deadline passes. */
+  /** Names the condition in the error when the deadline passes. */
   what?: string
   deadlineMs?: number
 }

@@ -1,5 +1,5 @@
-// A page that does on purpose what the checks of `faults.ts` and `leaks.ts` must find: it is served with the headers of the
-// console, and runs a given script.
+// A page that misbehaves on purpose, to test the checks of `faults.ts` and `leaks.ts`. It has the headers of the console and runs
+// a given script.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -11,7 +11,7 @@ export interface BrokenPage {
   url: string
 }
 
-/** Serves a page with this script, and an empty list at every path that is not the page's. */
+/** Serves a page with this script, and an empty list at every other path. */
 export async function serveBrokenPage(script: string, headers: Record<string, string>): Promise<BrokenPage> {
   const server = createServer(({ url }, response) => {
     if (url === '/console/') response.writeHead(200, { ...headers, 'content-type': 'text/html' }).end(HTML)

@@ -10,7 +10,7 @@ const PLACES = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium']
 /** The path on Debian; `CHROMIUM` names another. */
 export const CHROMIUM = process.env.CHROMIUM ?? PLACES.find(existsSync) ?? '/usr/bin/chromium'
 
-/** Whether the tests of the console can run. Throws where none may be left out. */
+/** Whether the tests of the console can run. Throws where no test may be skipped. */
 export function haveChromium(): boolean {
   if (existsSync(CHROMIUM)) return true
   if (isStrict)

@@ -1,5 +1,5 @@
-// The faults that every page of the console is watched for: a violation of the Content-Security-Policy, an error of the page or
-// of its console, a request to another host, and a read of a list that names no page.
+// The faults that fail every test of a page: a violation of the Content-Security-Policy, an error of the page or of its console,
+// a request to another host, and a read of a list without a page size.
 
 import { operationList } from '@perdure/protocol/operations'
 import type { Page } from 'playwright-core'
@@ -10,14 +10,14 @@ const REPORT_VIOLATIONS = `addEventListener('securitypolicyviolation', event => 
   console.error('${VIOLATION}' + event.violatedDirective + ' by ' + event.blockedURI + ' ' + event.sample)
 })`
 
-/** Paths of the lists that are answered whole unless the caller says how much. */
+/** Paths of the lists that are answered whole unless the caller sets a limit. */
 const UNBOUNDED = operationList
   .filter(({ method, query }) => method === 'GET' && query?.limit && !('default' in query.limit))
   .map(({ path }) => new RegExp(`${path.replace(/\{[^}]+\}/g, '[^/]+')}$`))
 
 /**
  * Collects the faults of a page from now on. `expected` excuses errors, by a part of their text or the path of their request:
- * no violation, no request to a host that is not of `origins`, the first of which served the page, and no read without a page.
+ * never a violation, a request to a host outside `origins` (the first one served the page), or a read without a page size.
  */
 export async function followFaults(
   page: Page,

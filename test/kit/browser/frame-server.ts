@@ -19,11 +19,11 @@ export interface FrameServer {
   url: string
   /** Streams that are open. */
   readonly streams: number
-  /** Requests so far in order, those of workers too. */
+  /** Requests so far in order, including those from workers. */
   readonly requests: readonly Request[]
-  /** Sends frames of these runs in turn, so many a second; 0 stops. */
+  /** Sends frames of these runs in rotation, at this rate per second; 0 stops. */
   send(runIds: readonly string[], framesPerS: number): void
-  /** Sends one frame each of these runs. */
+  /** Sends one frame for each of these runs. */
   sendOnce(runIds: readonly string[]): void
   /** Sends these frames. */
   write(frames: readonly object[]): void

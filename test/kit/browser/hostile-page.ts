@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 
 /** Hidden characters: a bidi override, a zero-width space, a control character, NUL, a line separator. */
 const HIDDEN = '\u202e\u200b\u0007\u0000\u2028'
-/** Ends every planted text: its characters are searched for on the pages. */
+/** The end of every planted text. The checks search the pages for its characters. */
 export const EVIL = `"'></title><img src=x onerror="window.planted=1"><script>window.planted=1</script>javascript:window.planted=1 https://evil.example/${HIDDEN}`
 
 /** Runs in the page before its own scripts: the longest task so far, and how long a fixed piece of work takes on this machine. */
@@ -50,7 +50,7 @@ const FIND = `(() => {
 /** Lists the planted texts that the page treats as more than text. */
 export const faultsOfText = (page: Page): Promise<string[]> => page.evaluate<string[]>(FIND)
 
-/** A fixed piece of work, in milliseconds on this machine now: the unit of `longestTask`. */
+/** The time that a fixed piece of work takes on this machine now, in milliseconds: the unit of `longestTask`. */
 const WORK = `(() => {
   const start = performance.now()
   let sum = 0

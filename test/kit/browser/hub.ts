@@ -1,4 +1,4 @@
-// The hub of the console against a server whose streams the tests write. Time is a number that the tests set.
+// The hub of the console with a server whose streams the tests write. Time is a number that the tests set.
 
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -16,7 +16,7 @@ interface Opened {
   drop(): void
 }
 
-/** Answers of the server beside its streams. */
+/** Answers of the server other than its streams. */
 const ANSWERS: Record<string, unknown> = {
   '/errors': [{}, {}, {}],
   '/runs/facets': { waitingFor: { concurrency: 2, throttle: 1, sleep: 9 } },
@@ -114,7 +114,7 @@ function opened(path: string, authorization: string | undefined, response: Serve
 const written = (response: ServerResponse, text: string) =>
   new Promise<void>(resolve => response.write(text, () => resolve()))
 
-/** Lets what was written arrive: turns of the event loop, not time. */
+/** Lets written data arrive: waits for turns of the event loop, not for time. */
 export async function until(isSo: () => boolean): Promise<void> {
   for (let i = 0; i < 2000 && !isSo(); i++) await new Promise(resolve => setImmediate(resolve))
   expect(isSo()).toBe(true)

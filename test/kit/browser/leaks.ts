@@ -1,4 +1,4 @@
-// Finds what pages leave behind in a browser that goes from one to the next: listeners and nodes that no page needs any more.
+// Finds what pages leave behind when a browser moves between them: listeners and nodes that no page needs any more.
 
 import type { Page } from 'playwright-core'
 import { PATIENCE_MS, until } from '../until.ts'
@@ -9,7 +9,7 @@ const VISITS = 10
 /** By how much the nodes may grow: the collector is not exact. */
 const NODES_FACTOR_MAX = 1.1
 
-/** Visits pages again and again, and throws when each visit leaves a listener behind, or all of them many nodes. */
+/** Visits pages repeatedly. Throws when each visit leaves a listener behind, or when all visits together leave many nodes. */
 export async function checkLeaks(
   page: Page,
   visit: () => Promise<void>,
@@ -25,7 +25,7 @@ export async function checkLeaks(
   const before = await counts()
   for (let i = 0; i < VISITS; i++) await visit()
   const bounds = { nodes: before.nodes * NODES_FACTOR_MAX, listeners: before.listeners + VISITS }
-  // The collector may need a moment for the last page; a listener that each visit leaves behind stays ten times.
+  // The collector may need a moment for the last page. A listener that leaks on each visit is there ten times.
   const excess = async () => {
     const after = await counts()
     return (['nodes', 'listeners'] as const).filter(what => after[what] >= bounds[what])

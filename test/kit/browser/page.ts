@@ -21,7 +21,7 @@ export interface PageOptions {
   width?: number
   /** The time zone of the browser. Default: the time zone of this machine. */
   timezone?: string
-  /** Whether things may move by themselves. By default they may not. */
+  /** Whether animations are allowed. Default: no. */
   moves?: boolean
   /** A context to share with another page: its tabs have one worker. */
   context?: BrowserContext
@@ -29,7 +29,7 @@ export interface PageOptions {
   expected?: readonly string[]
   /** Further hosts that the page may call, such as another engine than the one that served it. */
   alsoCalls?: readonly string[]
-  /** Registers the check of the page, which throws its faults. By default the end of the test calls it. */
+  /** Registers the check of the page, which throws its faults. By default it runs at the end of the test. */
   atEnd?(check: () => void): void
 }
 
@@ -126,7 +126,7 @@ interface AxeResult {
   violations: { id: string; help: string; nodes: { html: string }[] }[]
 }
 
-/** The violations of accessibility that axe finds on the page, one line each: of all rules, or of these. */
+/** The violations of accessibility that axe finds on the page, one line each: for all rules, or for these. */
 export async function axeViolations(page: Page, rules?: readonly string[]): Promise<string[]> {
   // The inspector evaluates it, so the page's policy does not apply.
   if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(AXE)

@@ -57,7 +57,7 @@ export async function openShop(names: ShopNames = {}): Promise<Shop> {
   const deliveryId = idOf(await until(async () => (await deliveries())[0], { what: 'a delivery' }))
   const { bulkId } = (await api.post('/bulk', { action: 'replay', ids: [failed.runId] })).json as { bulkId: string }
   const [group] = (await api.get('/errors')).json as { fingerprint: string }[]
-  // The group has regressed: it was resolved, and a run of it has failed since.
+  // The group has regressed: it was resolved, and one of its runs has failed since.
   await api.put(`/errors/${group?.fingerprint}/state`, { state: 'resolved' })
   await api.reaches((await api.send({ name: 'broken' })).runId, 'failed')
   const params: { [Name in RouteName]: Params<Name> } = {

@@ -23,7 +23,7 @@ export interface BuildOptions {
   stages: readonly Stage[]
   /** An empty folder for the stages. */
   home: string
-  /** Whether the project is compiled in the stage. Otherwise the same command's results are taken from this checkout. */
+  /** Whether the project is compiled in the stage. Otherwise the build uses this checkout's results of the same command. */
   compiles: boolean
 }
 
@@ -57,7 +57,7 @@ export class StageBuilder {
     return root
   }
 
-  /** As Docker does it: of a folder its contents are copied, and a target that ends with a slash is a folder. */
+  /** Copies as Docker does: the contents of a folder, not the folder itself. A target that ends with a slash is a folder. */
   async #copy(root: string, stage: Stage): Promise<void> {
     for (const { from, sources, to } of copiesOf(stage)) {
       const source = from === undefined ? undefined : await this.build(from)
@@ -109,7 +109,7 @@ interface LockEntry {
   dependencies?: Record<string, string>
 }
 
-/** Links every installed package, or with `--workspace` those that its production dependencies are made of. */
+/** Links every installed package, or with `--workspace` only the packages in its production dependencies. */
 function install(home: string, args: readonly string[]): void {
   const { packages } = JSON.parse(readFileSync(join(home, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, LockEntry>

@@ -20,7 +20,7 @@ export interface Copy {
   readonly to: string
 }
 
-/** The stages in their order. Throws on instructions before the first FROM. */
+/** The stages in order. Throws on instructions before the first FROM. */
 export function readDockerfile(text: string): Stage[] {
   const stages: (Stage & { instructions: Instruction[] })[] = []
   for (const line of lines(text)) {
@@ -63,7 +63,7 @@ export function environmentOf({ instructions }: Stage): Record<string, string> {
   return Object.fromEntries(pairs.map(pair => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]))
 }
 
-/** Lines without comments, each with its continuations. */
+/** Lines without comments, each joined with its continuations. */
 function lines(text: string): string[] {
   const code = text.split('\n').filter(line => !line.trimStart().startsWith('#'))
   return code

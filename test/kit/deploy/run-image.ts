@@ -28,7 +28,7 @@ export interface Launch {
   command: string[]
 }
 
-/** A command of an image, run by this Node with the image's environment and no other. */
+/** A command of an image, run by this Node with only the image's environment. */
 export function launch({ folder, env, command: [node = '', ...args] }: Launch) {
   if (node !== NODE && node !== 'node') throw new Error(`the image starts ${node}, not Node`)
   const child = spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -41,7 +41,7 @@ export function launch({ folder, env, command: [node = '', ...args] }: Launch) {
   const closed = once(child, 'close').then(([code]) => ({ code: code as number | null, ...said }))
   return {
     said,
-    /** Resolves when a server of the command answers this URL with success; fails when the command ends before. */
+    /** Resolves when the command's server answers this URL with success. Fails when the command ends first. */
     async answers(url: string): Promise<void> {
       const early = closed.then(({ code, stderr }) => Promise.reject(new Error(`it ended with ${code}: ${stderr}`)))
       early.catch(() => {})

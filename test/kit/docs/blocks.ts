@@ -12,7 +12,7 @@ export interface Block {
   page: string
   /** The line of the page on which the block begins. */
   line: number
-  /** Empty for blocks that name no language. */
+  /** Empty for blocks without a language. */
   language: string
   code: string
 }

@@ -13,7 +13,7 @@ import { CommandHost } from '../engine/cli-process.ts'
 import { within } from '../until.ts'
 import { root } from './blocks.ts'
 
-/** Commands that do not end by themselves, or need a runner of their own. The tests of the commands run them as processes. */
+/** Commands that do not end by themselves, or need their own runner. The tests of the commands run them as processes. */
 const ENDLESS = [
   'serve*',
   'dev*',
@@ -41,7 +41,7 @@ cat "$SHIM_FOLDER/perdure.err" >&2
 exit $((code - 200))
 `
 
-/** Has a key, and fails when the answer is no success, or does not end. */
+/** Adds the API key. Fails when the answer is not a success, or does not end. */
 const CURL = `#!/usr/bin/env bash
 case "$*" in *uthorization*) ;; *) set -- -H "Authorization: Bearer $ENGINE_API_KEY" "$@" ;; esac
 exec /usr/bin/curl -s --fail-with-body --max-time 20 "$@"

@@ -1,6 +1,6 @@
-// Programs around the functions of docs/webhooks.md that check a signature in other languages. Used by snippets.test.ts.
+// Programs around the functions of docs/webhooks.md that check a signature in other languages. snippets.test.ts runs them.
 
-/** Programs that check a webhook with the function of the page: the headers and the body are their arguments. */
+/** Programs that check a webhook with the function of the page. Their arguments are the headers and the body. */
 export const VERIFIERS = {
   python: {
     command: ['python3', 'verify.py'],

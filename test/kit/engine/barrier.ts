@@ -1,5 +1,5 @@
-// Shows that something did not happen. A run that parks and is woken passes through the engine's queue of due work;
-// once it has ended, everything that was due before it has been sent too.
+// Shows that something did not happen. A run that parks and wakes goes through the engine's queue of due work. Once it has ended,
+// everything that was due before it has been sent too.
 
 import { flow, step } from '../runner/steps.ts'
 import { unique } from '../temp.ts'

@@ -22,21 +22,21 @@ export interface CliOptions {
 }
 
 interface CliProcess {
-  /** Sends SIGINT once, however often it is called: a second one would kill the process. */
+  /** Sends SIGINT once, even if called again: a second SIGINT would kill the process. */
   interrupt(): void
   /** Stops reading the output, like `head`. */
   stopReading(): void
 }
 
-/** The environment of a command line: that of the tests without settings of engines, and `env`. */
+/** The environment of a command line: the environment of the tests without engine settings, plus `env`. */
 function environment(env: Record<string, string> = {}): Record<string, string | undefined> {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('ENGINE_'))
   return { ...Object.fromEntries(inherited), ...env }
 }
 
 /**
- * One process that runs many command lines, one after the other: starting a process takes far longer than most of
- * them. Command lines with input, and those that end by an interrupt, need `perdure`.
+ * One process that runs many command lines one after the other, because starting a process takes far longer than most of them.
+ * Command lines that read input, or end by an interrupt, need `perdure`.
  */
 export class CommandHost {
   readonly #process: ChildProcess
@@ -68,7 +68,7 @@ export async function perdure(args: readonly string[], options: CliOptions = {})
     env: environment(options.env),
     stdio: ['pipe', 'pipe', 'pipe'],
   })
-  // A test that fails before its command ends does not leave the process behind.
+  // Kills the process if the test fails before the command ends.
   onCleanup(() => void child.kill('SIGKILL'))
   let interrupted = false
   const handle: CliProcess = {
@@ -89,7 +89,7 @@ export async function perdure(args: readonly string[], options: CliOptions = {})
     stderr += text
     options.onError?.(stderr, handle)
   })
-  // A command that reads no input may be gone before the input is written.
+  // A command that reads no input may end before the input is written.
   child.stdin.on('error', () => {})
   child.stdin.end(options.stdin ?? '')
   const closed = once(child, 'close').then(([code, signal]): Exit => ({ code, signal, stdout, stderr }))

@@ -4,7 +4,7 @@ import { type Database, loadSqlite } from '../../../packages/engine/src/adapters
 import { onCleanup } from '../cleanup.ts'
 import { FILLED_TABLES } from '../servers/kept-open.ts'
 
-/** Runs SQL in an engine's database. A write waits for the engine's own writes to end. */
+/** Runs SQL in an engine's database. A write waits until the engine's own writes have ended. */
 export async function openDatabase(storeFile: string): Promise<Pick<Database, 'exec' | 'prepare'>> {
   const { DatabaseSync } = await loadSqlite()
   const database = new DatabaseSync(storeFile)
@@ -13,12 +13,12 @@ export async function openDatabase(storeFile: string): Promise<Pick<Database, 'e
   return database
 }
 
-/** Empties every table of an engine's database. That is quicker than a new file, whose store has threads to start. */
+/** Empties every table of an engine's database. That is quicker than a new file, because a new store starts threads. */
 export async function openEmptier(storeFile: string): Promise<() => void> {
   const { DatabaseSync } = await loadSqlite()
   const database = new DatabaseSync(storeFile)
   onCleanup(() => database.close())
-  // The emptied tables need not survive a power loss.
+  // The emptied tables do not need to survive a power loss.
   database.exec('PRAGMA busy_timeout = 5000; PRAGMA synchronous = OFF')
   const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as {
     name: string

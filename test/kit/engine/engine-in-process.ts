@@ -32,7 +32,7 @@ export interface OpenOptions {
 export interface OpenEngine {
   api: Api
   url: string
-  /** The file of the store, for the next engine or another connection on it. Throws where the store is in memory. */
+  /** The file of the store, for the next engine or another connection. Throws if the store is in memory. */
   readonly storeFile: string
   /** The store as `ENGINE_STORE` names it. */
   readonly store: string
@@ -41,8 +41,8 @@ export interface OpenEngine {
   /** Opens a runner that listens and is registered. */
   runner(options: PlainRunnerOptions): Promise<PlainRunner>
   /**
-   * Takes the errors so far out of the log. A test that makes the engine fail checks them; errors that stay fail the
-   * test file.
+   * Removes the errors so far from the log and returns them. A test that makes the engine fail checks them; errors that stay in
+   * the log fail the test file.
    */
   takeErrors(): string[]
   stop(): Promise<void>

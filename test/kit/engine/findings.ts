@@ -1,4 +1,4 @@
-// The findings of `perdure doctor`, by the name of the check.
+// The findings of `perdure doctor`, by check name.
 
 import { examine, type Finding } from '@perdure/engine'
 

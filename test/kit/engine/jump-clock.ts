@@ -4,7 +4,7 @@
 import type { Clock } from '../../../packages/engine/src/ports/clock.ts'
 
 interface Timer {
-  /** When it is due by the monotonic clock. */
+  /** When the timer is due by the monotonic clock. */
   due: number
   /** The wall time for which it was requested; absent: it uses only the monotonic clock. */
   wall?: number

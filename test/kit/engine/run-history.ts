@@ -1,5 +1,5 @@
-// An engine whose clock is the test's, and runs on it in the states that a test needs. The data of a run says what it
-// does: `{ends: 'succeeded', lastsMs, result}`, `{ends: 'failed', message}`, `{ends: 'waiting'}` or `{ends:
+// An engine on the test's clock, with runs in the states that a test needs. The data of a run controls the run: `{ends:
+// 'succeeded', lastsMs, result}`, `{ends: 'failed', message}`, `{ends: 'waiting'}` or `{ends:
 // 'running'}`.
 
 import type { Run, RunStatus, RunSummary } from '@perdure/protocol'
@@ -48,8 +48,8 @@ export class RunHistory {
   }
 
   /**
-   * Starts a run and waits for the state that its data names. The clock first goes on by 1 ms, so no two runs start
-   * at the same time.
+   * Starts a run and waits for the state that its data names. First moves the clock by 1 ms, so no two runs start at the same
+   * time.
    */
   async run(app: string, name: string, doing: Doing = {}): Promise<Run> {
     const { runId } = await this.send({ app, name, data: doing })
@@ -108,7 +108,7 @@ export async function page(api: Api, query = ''): Promise<Page> {
   }
 }
 
-/** The ids of all pages, `limit` at a time. */
+/** The ids of all pages, with `limit` runs per page. */
 export async function allPages(api: Api, query: string, limit: number): Promise<string[]> {
   const ids: string[] = []
   for (let at = ''; ; ) {

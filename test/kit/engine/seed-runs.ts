@@ -14,7 +14,7 @@ const WINDOW_MS = 30 * 86_400_000
 const PER_TRANSACTION = 10_000
 /** Statistics look at every end that is not counted yet: a read of a million takes ten seconds, a read of this many a moment. */
 const UNCOUNTED_MAX = 50_000
-/** Ends that are counted at once. In batches of 10,000, a million took twice as long. */
+/** Ends that are counted in one batch. With batches of 10,000, a million took twice as long. */
 const PER_COUNT = 100_000
 
 const INSERT = `INSERT INTO runs (${RUNS.columns.join(', ')}, log_position)

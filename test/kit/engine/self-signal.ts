@@ -1,6 +1,6 @@
 // Lets a process signal itself at a moment that no other process could hit reliably.
 
-/** Moments in the life of a process: the object and the method whose first call is the moment. */
+/** Moments in the life of a process. Each is the first call of a method; these are the object and the method. */
 export const AT = {
   print: "process.stdout, 'write'",
   listen: "Server.prototype, 'listen'",

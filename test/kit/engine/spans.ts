@@ -1,4 +1,4 @@
-// A tracing SDK in memory, registered as an operator would register one. It keeps every span that the engine makes.
+// A tracing SDK in memory, registered as an operator would do it. It keeps every span that the engine creates.
 
 import { randomBytes } from 'node:crypto'
 import {
@@ -29,7 +29,7 @@ export interface RecordedSpan {
 
 const hex = (bytes: number) => randomBytes(bytes).toString('hex')
 
-/** Registers the SDK for this process until `close`, at the latest until the test file ends. */
+/** Registers the SDK for this process until `close`, or until the test file ends. */
 export function openSpans(): { spans: RecordedSpan[]; close(): void } {
   const spans: RecordedSpan[] = []
   const startSpan = (name: string, options: SpanOptions = {}, context: Context): Span => {

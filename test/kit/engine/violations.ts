@@ -2,7 +2,7 @@
 
 import { type Violation, verifyStore } from '@perdure/engine'
 
-/** The same for the store of an engine of a test, which may be a file. */
+/** The same for the store of a test's engine. It may be a file. */
 export function violationsIn(storeFile: string): Promise<Violation[]> {
   return violations(storeFile.startsWith('postgres') ? storeFile : `sqlite:${storeFile}`)
 }
