@@ -74,7 +74,7 @@ export class Api {
     return this.postText(path, JSON.stringify(body))
   }
 
-  /** Posts JSON text as it is, byte for byte. */
+  /** Posts JSON text byte for byte. */
   postText(path: string, body: string | Uint8Array): Promise<Answer> {
     return this.request('POST', path, { body, headers: { 'content-type': 'application/json' } })
   }

@@ -82,13 +82,13 @@ export class Attacked {
     return within(answer, `an answer to ${operation.method} ${operation.path} ${JSON.stringify(attack).slice(0, 200)}`)
   }
 
-  /** Reads of a workflow aim at the one there is. */
+  /** Reads of a workflow aim at the only one. */
   #aimed({ method, path }: Operation, { id }: Attack): string {
     if (method !== 'GET' || id !== undefined) return path
     return path.replace('{app}/{name}', 'plain/greet').replace('{updateId}', this.#ids.update)
   }
 
-  /** The id of something that exists. Nothing is deleted, so that every operation has a target to the end. */
+  /** The id of something that exists. Nothing is deleted, so every operation has a target until the end. */
   #idFor({ method, path }: Operation): string {
     if (method !== 'DELETE' && path.startsWith('/webhook-endpoints')) return this.#ids.endpoint
     if (method !== 'DELETE' && path.startsWith('/webhook-receivers')) return this.#ids.receiver
@@ -100,7 +100,7 @@ export class Attacked {
   }
 }
 
-/** Answers each update that has the id of the run for a name. */
+/** Answers each update whose name is the id of the run. */
 const answer: Handler = ({ ctx, steps }) => {
   const taken = Object.values(steps).filter(entry => !entry.pending)
   const last = taken.at(-1)?.data as { id?: string } | null | undefined
@@ -129,7 +129,7 @@ export function expectRefusal({ status, json, headers, text }: Answer, known?: r
   expect(rest).toEqual({})
   const { code, message, requestId, details, ...more } = error
   expect(more).toEqual({})
-  // A URL or headers that exceed the parser's bounds are refused before there is a request.
+  // The parser refuses a URL or headers beyond its limits before there is a request.
   if (status === 431) expect(code).toBe('invalid_request')
   else expect(API_ERROR_STATUS[code as ApiErrorCode]).toBe(status)
   expect(message).toMatch(/\S/)
@@ -145,7 +145,7 @@ export function expectEither(answer: Answer, operation: Operation): void {
   if (!isSuccess) expectRefusal(answer, errorsOf(operation))
 }
 
-/** A wait that is over has another status. */
+/** A wait that has ended has a different status. */
 function successesOf({ reply, otherwise }: Operation): number[] {
   return otherwise && otherwise.status < 300 ? [reply.status, otherwise.status] : [reply.status]
 }

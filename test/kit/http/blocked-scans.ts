@@ -1,4 +1,4 @@
-// A store in memory whose scans begin when they get their turn, and end when the test lets them.
+// A store in memory. Its scans begin when it is their turn, and end when the test lets them.
 
 import { BatchQueue } from '../../../packages/engine/src/adapters/sql/batches/batch-queue.ts'
 import { InlineChannel, type Server } from '../../../packages/engine/src/adapters/sql/batches/channel.ts'

@@ -13,7 +13,7 @@ function closed(schema: unknown): Record<string, unknown> {
 
 const CHECKED = new WeakMap<object, ReturnType<typeof Compile>>()
 
-/** Checks the value against the schema, which has no other members than it names. */
+/** Checks the value against the schema, without allowing members that the schema does not name. */
 export function expectToFit(value: unknown, schema: unknown, what: string): void {
   let checked = CHECKED.get(schema as object)
   if (!checked) {

@@ -97,7 +97,7 @@ export const NO_OBJECTS: readonly (string | Uint8Array)[] = [
   Buffer.from([0]),
 ]
 
-/** Members of an object as JSON text: with lone surrogates, and with keys that only JSON text can express. */
+/** Members of an object as JSON text, with lone surrogates and with keys that only JSON text can express. */
 export const HOSTILE_MEMBERS: readonly string[] = [
   '"__proto__":{"admin":true}',
   '"constructor":{"prototype":{"admin":true}}',

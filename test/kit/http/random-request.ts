@@ -1,4 +1,4 @@
-// Random requests of an operation, made from its declared parameters and body: most fit their schemas, some do not.
+// Random requests for an operation, made from its declared parameters and body. Most fit their schemas, some do not.
 
 import type { Operation, QueryParam } from '@perdure/protocol/operations'
 
@@ -67,7 +67,7 @@ function text(param: QueryParam, random: Random): string {
   }
 }
 
-/** A value for the schema; in a few places one that does not fit. */
+/** A value for the schema, in a few places one that does not fit. */
 export function randomValue(schema: Schema, random: Random, depth = 0): unknown {
   if (random() < ODD_SHARE / (depth + 1)) return pick(random, ODD)
   const {

@@ -16,7 +16,7 @@ export function postJson(app: FastifyInstance, url: string, payload: string | Bu
   return app.inject({ method: 'POST', url, payload, headers: { ...JSON_TYPE, ...headers } })
 }
 
-/** Status and code of an error answer, having checked the shape of its body. */
+/** Status and code of an error answer, after a check of its body's shape. */
 export function refusal(response: { statusCode: number; body: string; headers: object }): string {
   const { error, ...rest } = JSON.parse(response.body)
   const complete = Object.keys(rest).length === 0 && typeof error.message === 'string' && error.message !== ''

@@ -1,4 +1,4 @@
-// Rows of runs and events with everything unremarkable filled in.
+// Rows of runs and events, with defaults for every field that a test does not care about.
 
 import type { Change } from '../../../packages/engine/src/domain/model/change.ts'
 import type { Event } from '../../../packages/engine/src/domain/model/event.ts'

@@ -7,13 +7,13 @@ export interface SseMessage {
   id?: string
   event?: string
   data: Record<string, unknown>
-  /** The lines of the message as they came. */
+  /** The lines of the message as received. */
   raw: string
 }
 
 export interface SseOptions {
   headers?: Record<string, string>
-  /** Called when the server has answered: everything from then on is live. */
+  /** Called when the server has answered. Everything after that is live. */
   onOpen?: () => void
   /** Drops the connection as soon as this function returns true. `other` holds the `retry:` lines and comments. */
   stopWhen?: (messages: readonly SseMessage[], other: readonly string[]) => boolean

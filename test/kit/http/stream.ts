@@ -1,5 +1,5 @@
-// The HTTP interface on a store in memory, whose live topics the test notifies; and a reader of event streams over a real
-// socket, which a test slows down, disconnects or lets wait.
+// The HTTP interface on a store in memory, whose live topics the test notifies; and a reader of event streams over a real socket,
+// which a test can slow down, disconnect or pause.
 
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -18,7 +18,7 @@ import type { Reads } from '../../../packages/engine/src/ports/store-reads.ts'
 import { KeyRing } from '../../../packages/engine/src/services/admin/keys.ts'
 import { Live } from '../../../packages/engine/src/services/live/live.ts'
 
-/** The interface without the services that streams do not call, on a port of its own; closed when the test ends. */
+/** The interface on its own port, without the services that streams do not call. Closed when the test ends. */
 export async function streamApp(limits: Partial<HttpLimits> = {}) {
   const clock = new VirtualClock()
   const logged: Record<string, unknown>[] = []
@@ -41,7 +41,7 @@ export async function streamApp(limits: Partial<HttpLimits> = {}) {
     store,
     live,
     logged,
-    /** Commits rows that no stream is notified of. */
+    /** Commits rows without notifying any stream. */
     seed: (...changes: Change[]) => store.commit({ guards: [], changes }),
     /** How many listeners the open streams have. */
     listeners: () => live.runs.size + live.moves.size + live.events.size,
@@ -76,11 +76,11 @@ export async function eventually(condition: () => boolean): Promise<void> {
 export interface OpenStream {
   status: number
   headers: http.IncomingHttpHeaders
-  /** All that has arrived so far. */
+  /** Everything received so far. */
   text(): string
   /** Resolves when the text contains `part`. */
   saw(part: string): Promise<void>
-  /** Resolves when the stream is over: true when it ended in order, false when it was cut. */
+  /** Resolves when the stream is over: true if it ended properly, false if it was cut. */
   over: Promise<boolean>
   /** Stops reading, as a slow client does, and continues. */
   pause(): void

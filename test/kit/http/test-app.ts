@@ -19,11 +19,11 @@ export interface TestApp {
   app: FastifyInstance
   store: Store
   clock: VirtualClock
-  /** How many timers are set, besides those of an engine that has nothing to do. */
+  /** How many timers are set, not counting those of an idle engine. */
   timers(): number
   /** The lines logged so far. */
   logged: Record<string, unknown>[]
-  /** Commits rows that nobody is notified of. */
+  /** Commits rows without notifying anyone. */
   seed(...changes: Change[]): Promise<void>
 }
 
@@ -35,7 +35,7 @@ export interface TestAppOptions {
   logLevel?: string
 }
 
-/** An engine that claims nothing, stopped when the test ends; opened outside a test, when the file or describe ends. */
+/** An engine that claims nothing. It stops when the test ends, or when the file or describe ends if opened outside a test. */
 export async function testApp(options: TestAppOptions = {}): Promise<TestApp> {
   const clock = new VirtualClock()
   const logged: Record<string, unknown>[] = []

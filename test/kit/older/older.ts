@@ -8,7 +8,7 @@ import { onCleanup } from '../cleanup.ts'
 import { tempStoreFile } from '../temp.ts'
 
 const PACKED = new URL('./packed/', import.meta.url)
-/** Below the packages that the unpacked files import. */
+/** Under `node_modules`, where the unpacked files find their imports. */
 const UNPACKED = new URL('../../../node_modules/.cache/perdure-older/', import.meta.url)
 
 type Sdk = Pick<typeof import('@perdure/sdk'), 'createWorkflow'> &

@@ -1,4 +1,4 @@
-// A folder outside the repository, in which a test types a user's commands. npm installs from the stand-in registry.
+// A folder outside the repository where a test types a user's commands. npm installs from the stand-in registry.
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -26,7 +26,7 @@ export class Project {
   readonly env: Record<string, string | undefined>
 
   constructor(registry: Registry) {
-    // The options of the test process (above all the condition of our own sources) are not for the project.
+    // The options of the test process (above all the condition for our own sources) do not apply to the project.
     const { NODE_OPTIONS: _, ...env } = process.env
     this.env = {
       ...env,
@@ -48,7 +48,7 @@ export class Project {
     writeFileSync(join(this.home, path), text)
   }
 
-  /** Runs a command in a folder of the project; resolves with what it prints, rejects when it fails. */
+  /** Runs a command in a folder of the project. Resolves with its output, rejects when it fails. */
   async run(folder: string, command: string, ...args: string[]): Promise<string> {
     const options = { cwd: join(this.home, folder), env: this.env, timeout: COMMAND_MS_MAX }
     return (await promisify(execFile)(command, args, options)).stdout
@@ -60,7 +60,7 @@ export class Project {
       cwd: join(this.home, folder),
       env: this.env,
       stdio: ['ignore', 'pipe', 'pipe'],
-      // npm starts the command in a process of its own: a signal goes to all of them, as from a terminal.
+      // npm starts the command as a child process. A signal goes to both, as from a terminal.
       detached: true,
     })
     const texts = { stdout: '', both: '' }

@@ -89,7 +89,7 @@ function packAll(home: string): Map<string, PackedPackage> {
   )
 }
 
-/** The folders of installed packages, by name and version: from the lock, which names each. */
+/** The folders of installed packages, by name and version, from the lock file. */
 function installedElsewhere(): Map<string, Map<string, string>> {
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, unknown>
@@ -137,7 +137,7 @@ function packument(name: string, versions: readonly Manifest[], url: string): un
   }
 }
 
-/** Whether a version, in its parts, comes after another one. */
+/** Whether one version, given as its parts, is newer than another. */
 function isAfter(version: number[], other: number[]): boolean {
   const at = version.findIndex((part, index) => part !== other[index])
   return at >= 0 && (version[at] as number) > (other[at] as number)

@@ -10,7 +10,7 @@ export const reset: RawReply = request => {
   request.socket.resetAndDestroy()
 }
 
-/** Sends headers and a part of the body, then resets the connection. */
+/** Sends headers and part of the body, then resets the connection. */
 export const cut: RawReply = (_request, response) => {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' })
   response.write('{"data":"half of', () => response.socket?.resetAndDestroy())

@@ -1,4 +1,4 @@
-// A bare Connect socket: it keeps the frames that come, and sends only what a test makes it send.
+// A bare Connect socket. It keeps the frames it receives, and sends only what a test makes it send.
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { WebSocket } from 'ws'
@@ -14,7 +14,7 @@ export interface ClientFrame {
   type: string
   id: string
   payload: Record<string, unknown>
-  /** The frame as it came. */
+  /** The frame as received. */
   text: string
 }
 
@@ -87,7 +87,7 @@ export class ConnectClient {
     this.ws.send(`{"type":"invoke.result","id":"${id}","payload":{"status":${status},"body":${body}}}`)
   }
 
-  /** Resolves with the next frame of the type that was not taken yet. */
+  /** Resolves with the next frame of the type that no call has taken yet. */
   next(type: string): Promise<ClientFrame> {
     const look = () => {
       const frame = this.frames.find(one => one.type === type && !this.#taken.has(one))

@@ -29,7 +29,7 @@ export class ConnectRunner extends PlainRunner {
     return this.#runnerId
   }
 
-  /** Nothing to listen on. After `close` the runner dials again and registers as before. */
+  /** Has nothing to listen on. After `close` the runner dials again and registers as before. */
   override async listen(): Promise<this> {
     if (this.#registered && !this.#socket) await this.#dial()
     return this
@@ -53,7 +53,7 @@ export class ConnectRunner extends PlainRunner {
     await this.register(api, this.#registered?.extra)
   }
 
-  /** Cuts the socket, like the death of a runner. */
+  /** Cuts the socket, as if the runner had died. */
   override async close(): Promise<void> {
     const socket = this.#socket
     this.#socket = undefined

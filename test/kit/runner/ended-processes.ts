@@ -9,13 +9,13 @@ import { MortalRunner, type MortalRunnerOptions } from './mortal-runner.ts'
 
 const LONG = 20
 const CRASHING = 5
-/** A busy machine takes long to start a process, and the runs wait for one after the other. */
+/** A busy machine takes long to start a process, and the runs wait for several starts in sequence. */
 export const ENDS_MS_MAX = 240_000
 
-/** Runs 20 long steps beside 5 that end their process: the former succeed, the latter fail. */
+/** Runs 20 long steps while 5 others end the process. The 20 succeed, the 5 fail. */
 export async function endProcesses({ transport, apis, engineUrl }: EndedProcesses): Promise<void> {
   const [api] = apis as [Api]
-  // A run that spent one try for another would be spared a second by luck only.
+  // A run that lost one try to another run's crash would escape a second loss only by luck.
   const tries = { handlerRetries: 2, crashMs: 100, longMs: 1000 }
   const runner = new MortalRunner({ transport, engineUrl, port: await freePort(), ...tries }).start()
   for (const each of apis)

@@ -15,7 +15,7 @@ export interface LimitedOptions {
   key?: string
   /** The callback of the step, which fails with the error that this throws. */
   body?(start: { attempt: number; runId: string }): unknown
-  /** The clock of the runner; by default that of the machine. */
+  /** The clock of the runner, by default the machine's clock. */
   now?(): number
 }
 
@@ -54,7 +54,7 @@ export class Starts {
     }
   }
 
-  /** The most starts in any window of so many milliseconds. */
+  /** The highest number of starts in any window of this many milliseconds. */
   mostIn(periodMs: number, key?: string): number {
     const times = this.all
       .filter(start => start.key === key)

@@ -47,7 +47,7 @@ export interface MortalRunnerOptions {
   /** How long the step `crash` runs before it ends the process. */
   crashMs: number
   longMs: number
-  /** The file with the names of the steps of the saga whose rollbacks began. Its rollback of `hotel` ends the process, once. */
+  /** The file with the names of the saga's steps whose rollbacks began. The rollback of `hotel` ends the process, once. */
   undone?: string
   /** For HTTP. */
   port?: number

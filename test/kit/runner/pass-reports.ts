@@ -1,8 +1,8 @@
-// Reports of a runner over HTTP while its pass goes on, as docs/wire-protocol.md#checkpoints-over-http describes them.
+// Reports of a runner over HTTP during its pass, as docs/wire-protocol.md#checkpoints-over-http describes them.
 
 import type { InvokeRequest, Opcode } from './wire.ts'
 
-/** The part of an invoke that says where its reports go. */
+/** The part of an invoke with the address for its reports. */
 export type ReportingInvoke = Pick<InvokeRequest, 'ctx'>
 
 export interface ReportAnswer {
@@ -12,7 +12,7 @@ export interface ReportAnswer {
   text: string
 }
 
-/** Posts a report of steps. `url`: where, if not at the address that the invoke names. */
+/** Posts a report of steps. `url`: the target, if not the address in the invoke. */
 export function reportSteps(
   { ctx }: ReportingInvoke,
   { seq = 1, opcodes = [], ...fields }: { seq?: number; opcodes?: Opcode[] } & Record<string, unknown>,

@@ -15,7 +15,7 @@ export type Handler = (invoke: Invoke, record: RunnerRecord) => Reply | Promise<
 
 export interface WorkflowDefinition {
   handler: Handler
-  /** Fields of the registration beside the name: triggers, retry, onFailure, timeouts. */
+  /** Fields of the registration other than the name: triggers, retry, onFailure, timeouts. */
   registration?: Record<string, unknown>
 }
 
@@ -85,7 +85,7 @@ export class PlainRunner {
    */
   async rejoin(_api: Api): Promise<void> {}
 
-  /** Stops listening and cuts every connection, like the death of a runner. */
+  /** Stops listening and cuts every connection, as if the runner had died. */
   async close(): Promise<void> {
     if (!this.#server.listening) return
     const closed = new Promise(resolve => this.#server.close(resolve))

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { onCleanup } from '../cleanup.ts'
 
-/** The folder of the SDK's modules, from which programs of runners import. */
+/** The folder of the SDK's modules. Programs of runners import from it. */
 export const SDK_DIST = fileURLToPath(new URL('../../../packages/sdk/dist', import.meta.url))
 
 export class RunnerProcess {
@@ -26,7 +26,7 @@ export class RunnerProcess {
     return this
   }
 
-  /** Resolves when the process has begun with every call that it had received before, or has ended. The program must answer messages. */
+  /** Resolves when the process has begun every call received before, or has ended. The program must answer messages. */
   async caughtUp(): Promise<void> {
     const running = this.#process
     if (!running?.connected) return

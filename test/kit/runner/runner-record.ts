@@ -1,5 +1,4 @@
-// The record of what runners received and executed, kept outside the engine: every invoke as it came, every executed
-// step.
+// The record of what runners received and executed, kept outside the engine: every invoke as received, every executed step.
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { InvokeRequest } from './wire.ts'
@@ -10,11 +9,11 @@ export interface Invoke extends InvokeRequest {
   headers: IncomingHttpHeaders
   method: string
   path: string
-  /** The body as it came. */
+  /** The body as received. */
   raw: string
   /** The number of the invoke within its run, from 1. */
   pass: number
-  /** Aborted when the engine closes the connection before it is answered. */
+  /** Aborted when the engine closes the connection before the answer. */
   signal: AbortSignal
 }
 
@@ -31,7 +30,7 @@ export class RunnerRecord {
   readonly executed: Executed[] = []
   readonly #byRun = new Map<string, Invoke[]>()
 
-  /** Records an invoke, and numbers it within its run. */
+  /** Records an invoke and its number within its run. */
   received(invoke: Omit<Invoke, 'pass'>): Invoke {
     const earlier = this.of(invoke.ctx.runId)
     const numbered = { ...invoke, pass: earlier.length + 1 }
@@ -40,17 +39,17 @@ export class RunnerRecord {
     return numbered
   }
 
-  /** Records that the body of a step is about to be executed. */
+  /** Records that the body of a step is about to run. */
   executes(step: Executed): void {
     this.executed.push(step)
   }
 
-  /** The invokes of one run, in the order in which they came. */
+  /** The invokes of one run, in the order they were received. */
   of(runId: string): Invoke[] {
     return this.#byRun.get(runId) ?? []
   }
 
-  /** How many invokes of the run came. */
+  /** How many invokes of the run were received. */
   passes(runId: string): number {
     return this.of(runId).length
   }

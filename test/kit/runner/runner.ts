@@ -12,7 +12,7 @@ export async function openRunner(options: PlainRunnerOptions): Promise<PlainRunn
   return isConnect ? new ConnectRunner(options) : new PlainRunner(options).listen()
 }
 
-/** A test of something that only HTTP has, with the reason. The project `connect` skips it. */
+/** A test of something specific to HTTP, with the reason. The project `connect` skips it. */
 export function overHttp(_why: string): typeof test {
   return test.skipIf(isConnect) as typeof test
 }

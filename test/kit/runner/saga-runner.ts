@@ -39,14 +39,14 @@ const PROGRAM = `
 
 export interface SagaRunnerOptions {
   app: string
-  /** The id of the runner, which its processes have one after the other. */
+  /** The id of the runner. Its successive processes share it. */
   runner: string
   transport: 'http' | 'connect'
   /** An address that stays the same. */
   engineUrl: string
   /** The file with a line for each beginning and each end of a callback. */
   ledger: string
-  /** The steps of each run, all of which are to be undone. */
+  /** The steps of each run. All of them are to be undone. */
   steps: number
 }
 
@@ -67,7 +67,7 @@ export class SagaRunner extends RunnerProcess {
   }
 }
 
-/** The whole lines of a ledger: a kill may cut the last one off. */
+/** The complete lines of a ledger: a kill may cut off the last one. */
 export function readLedger(file: string): SagaLine[] {
   if (!existsSync(file)) return []
   return readFileSync(file, 'utf8')

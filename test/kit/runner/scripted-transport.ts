@@ -18,8 +18,8 @@ export interface ScriptedPass {
   request: InvokeRequest
   signal: InvokeSignal
   /**
-   * Reports steps while the pass goes on. `seq` repeats an earlier checkpoint. Resolves with undefined when the
-   * engine has given the pass up.
+   * Reports steps during the pass. `seq` repeats an earlier checkpoint. Resolves with undefined when the engine has given up the
+   * pass.
    */
   checkpoint(
     opcodes: readonly Opcode[],
@@ -63,6 +63,6 @@ export function answeredWith(reply: Exclude<Reply, (...args: never[]) => unknown
   return { kind: 'answered', status: reply.status, body: JSON.stringify(reply.body) }
 }
 
-/** The transport's reply after the engine has given the pass up. */
+/** The transport's reply after the engine has given up the pass. */
 export const aborted: InvokeReply = { kind: 'aborted' }
 export const broken: InvokeReply = { kind: 'broken', message: 'socket lost' }

@@ -20,7 +20,7 @@ export interface StepFailureOptions {
   retryAfterMs?: number
 }
 
-/** An error of a step body that says how the step is to be retried. */
+/** An error of a step body that controls the retry of the step. */
 export class StepFailure extends Error {
   readonly options: StepFailureOptions
 

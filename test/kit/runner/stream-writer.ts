@@ -1,4 +1,5 @@
-// A Connect runner whose one run writes to output streams as a test says: it appends chunks, fails the attempt, and ends the run.
+// A Connect runner with one run that writes to output streams. The test makes it append chunks, fail the attempt, and end the
+// run.
 
 import type { Api } from '../http/api.ts'
 import { unique } from '../temp.ts'
@@ -25,7 +26,7 @@ export async function openStreamWriter(url: string, api: Api) {
     runId,
     app: name,
     path: `/runs/${runId}/streams/answer`,
-    /** Writes chunks. Resolves to the acknowledgement, when they are durable. */
+    /** Writes chunks. Resolves with the acknowledgement, when the chunks are durable. */
     async append(chunks: readonly unknown[], stream = 'answer') {
       const seq = (seqs.get(stream) ?? 0) + 1
       seqs.set(stream, seq)
@@ -33,7 +34,7 @@ export async function openStreamWriter(url: string, api: Api) {
       client.send('invoke.stream', body, invoke.id)
       return (await client.next('stream.ack')).payload
     },
-    /** Fails the attempt, whose chunks are withdrawn; the next one is under way. */
+    /** Fails the attempt, which withdraws its chunks. Resolves when the next attempt is under way. */
     async failAttempt() {
       answer({ error: { message: 'again' }, retryable: true, retryAfterMs: 1 })
       invoke = await client.next('invoke')

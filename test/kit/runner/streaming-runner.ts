@@ -35,7 +35,7 @@ export interface StreamingRunnerOptions {
   /** Chunks of each step, and the pause after each. */
   chunks: number
   pauseMs: number
-  /** Serves over HTTP there; absent: over Connect. */
+  /** The port for HTTP. Absent: the runner serves over Connect. */
   port?: number | undefined
 }
 
@@ -89,7 +89,7 @@ class StreamReader {
   }
 }
 
-/** Follows a stream by long polls until its end, over engines that come and go. `urlOf` gives the engine to ask next. */
+/** Follows a stream by long polls until its end, while engines come and go. `urlOf` returns the engine of the next poll. */
 export async function followStream(urlOf: () => string, path: string): Promise<StreamReader> {
   const reader = new StreamReader()
   let offset = '-1'

@@ -70,7 +70,7 @@ export interface InvokeRequest {
   }
 }
 
-/** The URL of a callback of the run that an invoke was for (docs/wire-protocol.md#callbacks). */
+/** The URL of a callback of the invoke's run (docs/wire-protocol.md#callbacks). */
 export function callbackUrl({ callbackUrl = '', callbackKey = '' }: InvokeRequest['ctx'], name: string): string {
   const id = stepId(name)
   return `${callbackUrl}${id}.${createHmac('sha256', callbackKey).update(id).digest('hex')}`

@@ -14,7 +14,7 @@ interface Pair {
 export class DroppingProxy {
   readonly #server: Server
   readonly #pairs = new Set<Pair>()
-  /** Dead connections that a client has closed. */
+  /** Number of dead connections that a client has closed. */
   replaced = 0
 
   private constructor(to: { host: string; port: number }) {

@@ -17,7 +17,7 @@ export class Gateway {
   port = 0
   /** The answer in the runner's place, until it is removed. */
   answer: OwnAnswer | undefined
-  /** How often it gave its own answer. */
+  /** How often the proxy gave its own answer. */
   ownAnswers = 0
   readonly url: string
 

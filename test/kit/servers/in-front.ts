@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import type { AddressInfo, Server } from 'node:net'
 import { onCleanup } from '../cleanup.ts'
 
-/** Listens on a free port. At the end of the test file the connections are ended by `close`, and the server closes. */
+/** Listens on a free port. At the end of the test file, `close` ends the connections and the server closes. */
 export async function listenInFront(server: Server, close: () => void): Promise<void> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -1,4 +1,4 @@
-// A unit that can be written only once, for tests that cut off a writer: a second copy of it would be refused.
+// A unit that can be written only once, for tests that cut off a writer. The store would refuse a second copy.
 
 import type { Unit } from '../../../packages/engine/src/domain/model/change.ts'
 import type { Store } from '../../../packages/engine/src/ports/store.ts'

@@ -67,7 +67,7 @@ export class Pgbouncer {
     return through.href
   }
 
-  /** Gives it other settings while it runs, as `RELOAD` does. */
+  /** Changes the settings while it runs, like `RELOAD`. */
   reload(settings: Record<string, string | number>): void {
     writeConfig(this.#folder, { listen_port: this.#port, ...settings })
     this.#child.kill('SIGHUP')

@@ -5,7 +5,7 @@ import { onCleanup } from '../cleanup.ts'
 import { uniqueHere } from '../temp.ts'
 import { FILLED_TABLES } from './kept-open.ts'
 
-/** The server of this machine, with a database for tests. */
+/** The server on this machine, with a database for tests. */
 export const POSTGRES_URL = process.env.PERDURE_TEST_POSTGRES ?? 'postgres://postgres@127.0.0.1:5432/test'
 
 /** The address of a new, empty schema. */
@@ -20,7 +20,7 @@ export async function freshSchema(): Promise<string> {
   return url.href
 }
 
-/** Empties every table of the schema at the address: quicker than a schema for each test, and than TRUNCATE. */
+/** Empties every table of the schema at the address. That is quicker than a schema for each test, and than TRUNCATE. */
 export async function openEmptier(url: string): Promise<{ empty(): Promise<void>; close(): Promise<void> }> {
   const client = new Client({ connectionString: url })
   await client.connect()

@@ -43,7 +43,7 @@ export async function openServer(
   }
   const server = createServer(socket => {
     const connection = ++connections
-    // An answer in two writes must not wait for the other side's delayed ACK.
+    // Without this, an answer in two writes would wait for the other side's delayed ACK.
     socket.setNoDelay(true)
     sockets.add(socket)
     socket.on('error', () => {})

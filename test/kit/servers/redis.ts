@@ -24,7 +24,7 @@ export async function deleteKeysOf(storeUrl: string): Promise<void> {
   await deleteKeys(`perdure:${rows[0]?.name}:`)
 }
 
-/** Empties a server that nothing else uses. */
+/** Deletes all data of a server that nothing else uses. */
 export async function flushAll(): Promise<void> {
   const redis = new Redis(REDIS_URL)
   await redis.flushall()

@@ -5,8 +5,8 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
 import { addressInFront, listenInFront } from './in-front.ts'
 
 /**
- * Where to cut the next thing a client sends: it never arrives, or its answer does not arrive, or the proxy swallows
- * everything from there on.
+ * Where to cut when a client sends next: the request never arrives, its answer never arrives, or the proxy swallows everything
+ * from there on.
  */
 export type Cut = 'before' | 'answer' | 'swallow'
 
@@ -59,7 +59,7 @@ export class TcpProxy {
     this.#isDown = false
   }
 
-  /** From now on nothing arrives on either side, and neither side sees an error. */
+  /** Swallows everything in both directions; neither side sees an error. */
   swallow(): void {
     this.#isSwallowing = true
   }

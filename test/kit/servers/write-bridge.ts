@@ -1,9 +1,9 @@
 // A server with the write half of the Durable Streams protocol, in front of an engine that has only the read half. Used by the
 // suite of the protocol, which creates the streams that it reads.
 //
-// A PUT starts a run whose step is under way, a POST appends chunks to its stream, and a close ends the run. Reads pass to the engine,
-// and its answers pass back with their status and headers. Only the messages are unpacked: `{"n":0,"chunk":x}` becomes `x`, and the
-// message with the end of the run is left out. Streams of text and of bytes have strings for chunks.
+// A PUT starts a run whose step is under way, a POST appends chunks to its stream, and a close ends the run. Reads go to the
+// engine, and its answers return with their status and headers. Only the messages are unpacked: `{"n":0,"chunk":x}` becomes `x`,
+// and the message with the end of the run is left out. In streams of text and bytes, chunks are strings.
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
@@ -15,7 +15,7 @@ import { onCleanup } from '../cleanup.ts'
 import type { Api } from '../http/api.ts'
 import { openStreamWriter } from '../runner/stream-writer.ts'
 
-/** A chunk has 64 KiB at most, as JSON; base64 makes four characters of three bytes. */
+/** A chunk has at most 64 KiB as JSON; base64 turns three bytes into four characters. */
 const PIECE_BYTES_MAX = 45_000
 
 interface Codec {
@@ -54,7 +54,7 @@ interface BridgedStream {
   written: Promise<unknown>
 }
 
-/** Opens a bridge to the engine. Resolves to its URL. */
+/** Opens a bridge to the engine. Resolves with its URL. */
 export async function openWriteBridge(engineUrl: string, api: Api): Promise<string> {
   const bridge = new WriteBridge(engineUrl, api)
   const server = createServer((incoming, response) => {
@@ -104,11 +104,11 @@ class WriteBridge {
       response.writeHead(404).end()
       return
     }
-    // Writers of one stream take turns: the engine expects the appends of a step in order.
+    // Writers of one stream run one at a time: the engine expects the appends of a step in order.
     stream.written = stream.written.then(async () => {
       const isEnd = incoming.headers['stream-closed'] === 'true'
       const chunks = body.length === 0 ? [] : stream.codec.chunksOf(body)
-      // A stream begins with its first chunk. One that ends without a chunk gets one that no reader sees.
+      // A stream begins with its first chunk. A stream that ends without one gets a chunk that no reader sees.
       if (isEnd && chunks.length === 0) chunks.push('')
       if (chunks.length > 0) await stream.append(chunks)
       if (isEnd) await stream.end()
@@ -157,7 +157,7 @@ function chunksIn(messages: string): unknown[] {
   return (JSON.parse(messages) as StreamMessage[]).flatMap(message => ('chunk' in message ? [message.chunk] : []))
 }
 
-/** Unpacks each `data` event as it comes, and passes all other bytes on. */
+/** Unpacks each `data` event as it arrives, and forwards all other bytes. */
 function eventsUnpacked(codec: Codec): Transform {
   let rest = ''
   return new Transform({

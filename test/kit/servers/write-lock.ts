@@ -1,5 +1,4 @@
-// The write lock of a PostgreSQL schema: a test takes it, and sees which connections hold it or wait for it, and for how
-// long.
+// The write lock of a PostgreSQL schema. A test takes it, and sees which connections hold it or wait for it, and for how long.
 
 import { Client } from 'pg'
 import { LOCKS } from '../../../packages/engine/src/adapters/sql/postgres/write-function.ts'
@@ -35,7 +34,7 @@ export class WriteLock {
     return new WriteLock(client, new URL(url).searchParams.get('application_name') ?? '')
   }
 
-  /** Takes the lock: nobody writes until the test releases it. */
+  /** Takes the lock. Nobody can write until the test releases it. */
   async take(): Promise<void> {
     await this.#client.query(`SELECT pg_advisory_lock${LOCK}`, [this.#schema])
   }
@@ -54,7 +53,7 @@ export class WriteLock {
     return (await this.#seen()).some(({ granted }) => granted)
   }
 
-  /** Ends a connection as an administrator does. */
+  /** Ends a connection, as an administrator would. */
   async terminate(pid: number): Promise<void> {
     await this.#client.query('SELECT pg_terminate_backend($1)', [pid])
   }

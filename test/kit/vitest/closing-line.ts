@@ -1,10 +1,10 @@
 // A reporter that prints the slowest files and folders of a run, the failures, and as its last line how many tests passed, failed
-// and were skipped, for programs to read. The file that PERDURE_FAILURES names gets the failures too. Set in vitest.config.ts.
+// and were skipped, for programs to read. The failures also go to the file that PERDURE_FAILURES names. vitest.config.ts sets it.
 
 import { appendFileSync } from 'node:fs'
 import type { Reporter, TestModule, TestSuite } from 'vitest/node'
 
-/** Fewer files need no list of the slowest. */
+/** With fewer files, a list of the slowest is not needed. */
 const FILES_MIN = 20
 const SLOWEST = 10
 
@@ -33,7 +33,7 @@ interface Timed {
   testMs: number
 }
 
-/** The files and folders that took longest, with the time until their tests were known and the time of the tests. */
+/** The files and folders that took longest, with the time to collect their tests and the time of the tests. */
 function slowestOf(modules: readonly TestModule[]): string[] {
   if (modules.length < FILES_MIN) return []
   const files = modules.map(module => {

@@ -1,5 +1,5 @@
-// Orders the test files: the longest begin first, so that none of them is left for the end, when the other workers
-// have nothing more to do. Set in vitest.config.ts.
+// Orders the test files: the longest begin first, so that none of them runs at the end while the other workers are idle.
+// vitest.config.ts sets it.
 
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 

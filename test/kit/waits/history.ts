@@ -1,4 +1,4 @@
-// Reads what happened to a run of a random program, as the model needs it: the log, and the steps in the order of settling.
+// Reads the history of a random program's run, in the form that the model needs: the log, and the steps in order of settling.
 
 import type { Client } from '@perdure/client'
 import type { History, LoggedEvent, SettledStep } from './model.ts'

@@ -15,7 +15,7 @@ export interface SettledStep {
   path: string
   /** The event that settled a wait. */
   eventId?: string
-  /** When the step was stored first. */
+  /** When the step was first stored. */
   startedAt: number
 }
 
@@ -175,7 +175,7 @@ export class Model {
     if (missed) this.problems.push(`${path} waited for ${name} and did not get ${missed.id}`)
   }
 
-  /** Waits of one moment, whose events were there, settle in the order of the log. */
+  /** Waits of the same moment, whose events were already there, settle in the order of the log. */
   #checkOrder(): void {
     const last = new Map<number, number>()
     for (const { path, eventId, startedAt } of this.#history.settled) {

@@ -9,12 +9,12 @@ export const EVENT_NAMES = ['a', 'b', 'c'] as const
 export type Leaf =
   /** `derived`: the handler races what `then` of the wait returns. */
   | { kind: 'wait'; event: string; since: 'run' | 'now'; derived: boolean }
-  /** A callback that sends these events, and then takes some turns of the event loop. */
+  /** A callback that sends these events, and then waits for some turns of the event loop. */
   | { kind: 'run'; sends: string[]; turns: number }
 
 export type Node =
   | { kind: 'race' | 'any' | 'all'; leaves: Leaf[] }
-  /** A wait that is kept, and raced against one callback after the other. */
+  /** A wait that is kept and raced against several callbacks in sequence. */
   | { kind: 'twice'; wait: Leaf; runs: [Leaf, Leaf] }
   | { kind: 'seq' | 'branches'; nodes: Node[] }
   | { kind: 'loop'; count: number; body: Node }
@@ -60,7 +60,7 @@ export interface Play extends Pick<WorkflowArgs, 'step'> {
   trace: string[]
 }
 
-/** Runs a node as part of a handler. Every step has its path as its name. */
+/** Runs a node as part of a handler. The name of every step is its path. */
 export async function play(node: Node, path: string, on: Play): Promise<void> {
   switch (node.kind) {
     case 'race':

@@ -1,4 +1,4 @@
-// A local destination of webhooks: it keeps every request, and answers by a script.
+// A local destination of webhooks. It keeps every request, and answers according to a script.
 
 import { onCleanup } from '../cleanup.ts'
 import { answer, openServer, type RawRequest, type RawServer } from '../servers/raw-server.ts'
@@ -13,7 +13,7 @@ export const acts = {
       answer(request, status, body, headers),
   hang: (() => {}) as Act,
   reset: (({ socket }) => socket.resetAndDestroy()) as Act,
-  /** A status, and then a body that comes a byte at a time and never ends. */
+  /** A status, then a body that arrives one byte at a time and never ends. */
   drip:
     (status: number): Act =>
     ({ socket }) => {
@@ -27,7 +27,7 @@ export interface Destination extends RawServer {
   url: string
 }
 
-/** Plays the acts in turn, and repeats the last one; answers 200 without a script. */
+/** Plays the acts in order and repeats the last one. Without a script, answers 200. */
 export async function openDestination(...script: Act[]): Promise<Destination> {
   const played = script.length === 0 ? [acts.status(200)] : script
   let n = 0

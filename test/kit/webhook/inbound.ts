@@ -1,4 +1,4 @@
-// Shared by the tests of inbound webhooks: two namespaces with a key each, receivers, and posts as their providers sign
+// Shared by the tests of inbound webhooks: two namespaces with one key each, receivers, and posts signed as their providers sign
 // them.
 
 import type { WebhookReceiver } from '@perdure/protocol'
@@ -8,7 +8,7 @@ import type { Answer, Api } from '../http/api.ts'
 import { unique } from '../temp.ts'
 import { type Post, postWebhook } from './provider.ts'
 
-/** A receiver as its creation answered it, with the secret. */
+/** A receiver as returned by its creation, with the secret. */
 export type Created = WebhookReceiver & { secret: string }
 
 export const INBOUND_KEY = 'secret-key-of-default-0123456789'
@@ -20,7 +20,7 @@ export const INBOUND_KEYS = JSON.stringify([
 
 export class Inbound {
   readonly api: Api
-  /** The same engine, in the other namespace. */
+  /** The same engine in the other namespace. */
   readonly there: Api
   readonly #open: Api
   readonly #clock: JumpClock

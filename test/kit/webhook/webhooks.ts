@@ -1,4 +1,4 @@
-// Shared by the tests of outbound webhooks: keys of two namespaces, and calls that make endpoints and read deliveries.
+// Shared by the tests of outbound webhooks: keys of two namespaces, and calls that create endpoints and read deliveries.
 
 import { HttpSender } from '../../../packages/engine/src/adapters/sender/http-sender.ts'
 import type { Clock } from '../../../packages/engine/src/ports/clock.ts'
@@ -56,7 +56,7 @@ export function hastySender(clock: Clock, timeoutMs: number): Sender {
   }
 }
 
-/** Webhook endpoints and deliveries through the HTTP interface. */
+/** Webhook endpoints and deliveries over the HTTP interface. */
 export class Webhooks {
   readonly api: Api
 
@@ -106,7 +106,7 @@ export class Webhooks {
     return json as DeliveryRecord
   }
 
-  /** Resolves with the delivery once it has the status after so many attempts. */
+  /** Resolves with the delivery once it has the status after this many attempts. */
   reaches(id: string, status: string, attempts: number): Promise<DeliveryRecord> {
     return until(
       async () => {
