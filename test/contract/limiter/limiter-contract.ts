@@ -167,7 +167,7 @@ export function limiterContract(name: string, open: () => Promise<Limiter>): voi
         let taken = 0
         for (let at = 0; at < 2000; at += 20) while (taken < 200 && (await start(at, { limit: 100 }))[0]) taken++
         expect(taken).toBe(199)
-        // An idle time is not lateness.
+        // Idle time does not count as lateness.
         expect([await start(9000, { limit: 100 }), await start(9000, { limit: 100 })]).toEqual([
           [true, 9010],
           [false, 9010],

@@ -7,7 +7,7 @@ import type { Lane } from '../../../packages/engine/src/ports/store.ts'
 
 export interface OpenQueue {
   queue: Queue
-  /** Resolves when pending wake-ups have arrived; for adapters that use a network. */
+  /** Resolves when pending wake-ups have arrived. For adapters that use a network. */
   settle?(): Promise<void>
   close(): Promise<void>
 }
@@ -29,7 +29,7 @@ export function queueContract(name: string, open: (clock: VirtualClock) => Promi
     })
     afterEach(() => opened.close())
 
-    /** A wait, and whether it is over. */
+    /** Starts a wait, and records whether it is over. */
     const wait = (lane: Lane, until = FAR, signal = never) => {
       const state = { over: false }
       const promise = queue.wait(lane, until, signal).then(() => {
@@ -41,7 +41,7 @@ export function queueContract(name: string, open: (clock: VirtualClock) => Promi
       await opened.settle?.()
       await clock.advance(ms)
     }
-    /** The wait is over after this time, and not a millisecond before. */
+    /** Checks that the wait ends after this time, and not a millisecond earlier. */
     const endsIn = async (ms: number, { promise, state }: ReturnType<typeof wait>) => {
       await pass(ms - 1)
       expect(state.over).toBe(false)

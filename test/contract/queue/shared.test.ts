@@ -1,4 +1,4 @@
-// The queue contract on each wire; a wake-up reaches the other engine, and so do long messages.
+// The queue contract on each wire. Wake-ups and long messages reach the other engine.
 
 import { describe, expect, test } from 'vitest'
 import { PostgresWire } from '../../../packages/engine/src/adapters/bus/postgres-wire.ts'
@@ -71,7 +71,7 @@ for (const [name, wire] of Object.entries(WIRES)) {
       () => {},
       () => {},
     )
-    // As long as the invoke of the largest run state; no part of it ends at the end of a character.
+    // As long as the invoke of the largest run state. No part of it ends at a character boundary.
     const long = `x${'ä€𝄞'.repeat(4 * 1024 * 1024)}`
     const messages = ['first', long, 'second', `${'y'.repeat(3 * 1024 * 1024)}`, 'third', 'last']
     await Promise.all(messages.map(message => one.send(message, 'two')))

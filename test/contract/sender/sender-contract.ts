@@ -12,9 +12,9 @@ export interface OpenSender {
   sender: Sender
   /** The URL of the receiver. */
   url: string
-  /** A URL where no receiver ever was. */
+  /** A URL that never had a receiver. */
   deadUrl: string
-  /** Sets what the receiver does with the next posts. */
+  /** Sets the receiver's behaviour for the next posts. */
   act(act: ReceiverAct): void
   received(): { body: string; headers: Record<string, string> }[]
   close(): Promise<void>

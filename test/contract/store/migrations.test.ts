@@ -1,5 +1,5 @@
-// A schema grows by steps: a store of an older version gets the columns, indexes and tables that later versions added, and
-// keeps its rows. On both dialects.
+// A schema grows in steps: a store of an older version gets the columns, indexes and tables of later versions, and keeps its
+// rows. On both dialects.
 
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
@@ -22,7 +22,7 @@ import { anEvent, NS, write } from './samples.ts'
 
 const NEXT_VERSION = sqlite.SCHEMA_VERSION + 1
 const added = since(NEXT_VERSION, optional(text))
-/** The tables of a next version: a column with an index, and a table. */
+/** The tables of a later version: one more column with an index, and one more table. */
 const NEXT: TableSchema[] = [
   ...TABLES.filter(({ name }) => name !== EVENTS.name),
   {
@@ -52,7 +52,7 @@ describe('the steps of a schema', () => {
     ['PostgreSQL', postgres.POSTGRES_DDL, postgres.MIGRATIONS],
   ])('of %s stay as they are when a later version adds to its tables', (_, dialect, steps) => {
     const next = nextSteps(dialect)
-    // Tables of a step come in the order of the list.
+    // The tables of one step are created in the order of the list.
     const sorted = (sql: string) => sql.split('\n').sort()
     expect(next.slice(0, -1).map(sorted)).toEqual(steps.map(sorted))
     expect(next.at(-1)).toContain('ALTER TABLE events ADD COLUMN added')
@@ -60,7 +60,7 @@ describe('the steps of a schema', () => {
 })
 
 describe('a store of the first version', () => {
-  /** Writes an event as an engine of the first version does. */
+  /** Writes an event as an engine of the first version would. */
   const insert = (id: string) => `INSERT INTO events (id, namespace, name, source, received_at, woke, triggered)
     VALUES ('${id}', '${NS}', 'order/placed', 'api', 1000, 0, '[]')`
   const shown = { name: 'order/placed', source: 'api', receivedAt: 1000, woke: 0, triggered: [] }
@@ -97,7 +97,7 @@ describe('runs of the version before kinds get theirs: those of failures', () =>
     ['run_child', null],
     ['run_failure', 'onFailure'],
   ]
-  /** Inserts a run with the values that no column of that version may lack. */
+  /** Inserts a run with values for all columns that are required in that version. */
   const insert = (id: string, failure: string) => {
     const columns = RUNS.schema.filter(({ column }) => (column.since ?? 1) <= 2 && !column.isNullable)
     const sampleOf = (type: string) => (type === 'text' ? `'[]'` : '0')

@@ -14,6 +14,6 @@ onCleanup(() => Promise.all([store.close(), close()]))
 storeContract(
   'PostgreSQL',
   keptOpen(store, empty),
-  // An index entry has 2,700 bytes at most.
+  // An index entry has at most 2,700 bytes.
   { nameCharsMax: 256 },
 )

@@ -19,13 +19,13 @@ export const NS = 'default'
 
 let count = 0
 
-/** Ids rise in the order of the calls, like the engine's. */
+/** Ids rise in call order, like the engine's. */
 function nextId(prefix: string): string {
   count++
   return `${prefix}_01TEST${String(count).padStart(20, '0')}`
 }
 
-/** Run ids begin with the time of the run; ids of one time rise in the order of the calls. */
+/** Run ids begin with the time of the run. Ids with the same time rise in call order. */
 function nextRunId(createdAt: number): string {
   count++
   return earliestId('run', createdAt) + String(count).padStart(16, '0')

@@ -70,7 +70,7 @@ async function openHub(limits: Partial<ConnectLimits> = {}) {
   return { transport, url, roomChanges, close }
 }
 
-/** The invoke request as it was passed to the transport, without the deadline that the transport adds. */
+/** The invoke request as passed to the transport, without the deadline that the transport adds. */
 function bodyOf({ text }: ClientFrame): string {
   return `{${text.replace(/^.*?"payload":{"deadlineMs":\d+,?/, '').slice(0, -1)}`
 }

@@ -14,7 +14,7 @@ it('a machine that vanishes takes no more calls, until it is back', async () => 
   const call = () => invoke({ url, timeoutMs: 60_000, mayMove: () => true })
   expect(await call()).toMatchObject({ kind: 'answered' })
   await host.vanish()
-  // One goes over the connection that is open, the other needs a new one.
+  // One uses the open connection, the other needs a new one.
   const [sent, unconnected] = await Promise.all([call(), call()])
   expect(sent).toEqual({ kind: 'refused', message: 'the machine of the runner does not answer', isSilent: true })
   expect(unconnected).toEqual({

@@ -283,7 +283,7 @@ describe('close', () => {
   })
 
   it('ends a call whose connection had to be opened a second time', async () => {
-    // The first handshake fails; undici moves the waiting call to a client that its pool no longer knows.
+    // The first handshake fails. undici moves the waiting call to a client that its pool no longer knows.
     const server = await openServer(
       () => {},
       (socket, connection) => connection === 1 && socket.end('no TLS here'),

@@ -1,4 +1,4 @@
-// For the tests of the HTTP transport: a runner that plays a script, and a transport to call it with.
+// For the tests of the HTTP transport: a runner that plays a script, and a transport that calls it.
 
 import { afterEach } from 'vitest'
 import { VirtualClock } from '../../../packages/engine/src/adapters/clock/virtual.ts'
@@ -13,7 +13,7 @@ export const clock = new VirtualClock({ start: NOW })
 /** Closed by {@link closesOpened} after each test, in reverse order. */
 export const opened: { close(): Promise<void> }[] = []
 
-/** Called once by each test file. */
+/** Each test file calls it once. */
 export function closesOpened(): void {
   afterEach(async () => {
     for (const thing of opened.splice(0).reverse()) await thing.close()

@@ -1,5 +1,5 @@
-// The transport contract for runners whose socket another engine has: one engine calls, the other has the runner, and a
-// network in this process connects them.
+// The transport contract for runners whose socket is at another engine: one engine calls, the other has the runner, and a network
+// in this process connects them.
 
 import { expect } from 'vitest'
 import { LoopbackNetwork } from '../../../packages/engine/src/adapters/bus/loopback.testkit.ts'
@@ -69,7 +69,7 @@ transportContract('connect, through another engine', async () => {
   }
 })
 
-/** The invoke request as it was passed to the transport, without the deadline that the transport adds. */
+/** The invoke request as passed to the transport, without the deadline that the transport adds. */
 function bodyOf(text: string): string {
   return text.replace(/^\{"deadlineMs":\d+,?/, '{')
 }

@@ -9,9 +9,9 @@ export interface OpenTransport {
   transport: Transport
   /** The URL of the runner. */
   url: string
-  /** A URL where no runner ever was. */
+  /** A URL that never had a runner. */
   deadUrl: string
-  /** Sets what the runner does with the next invokes, possibly by their body. */
+  /** Sets the runner's behaviour for the next invokes, which may depend on their body. */
   act(act: RunnerAct | ((body: string) => RunnerAct)): void
   /** Resolves when `count` invokes of the runner were cancelled. */
   abandoned(count: number): Promise<void>
@@ -20,7 +20,7 @@ export interface OpenTransport {
   close(): Promise<void>
 }
 
-/** A signal that never aborts. Each call has its own, as in the engine: a shared one would gather listeners. */
+/** A signal that never aborts. Each call has its own, as in the engine, because a shared signal would collect listeners. */
 export const never = () => new AbortController().signal
 
 export function transportContract(name: string, open: () => Promise<OpenTransport>): void {

@@ -43,7 +43,7 @@ class Choices {
 
 interface Known {
   run: Run
-  /** The number of its steps, as far as they were written. */
+  /** The number of its steps written so far. */
   steps: number
 }
 
@@ -75,7 +75,7 @@ class World {
     this.#random = random
   }
 
-  /** The runs, each with a step that is tried again and again. */
+  /** The runs, each with one step that is retried repeatedly. */
   first(): Unit {
     const retried = (run: Run) => aStep(run, { status: 'retrying', finishedAt: undefined })
     return { guards: [], changes: this.#known.flatMap(({ run }) => created(run, retried(run))) }
@@ -107,7 +107,7 @@ class World {
     return this.#arrival(created(run))
   }
 
-  /** A step behind the last one, or behind one that an earlier unit has written since. */
+  /** A step after the last one, or after one that an earlier unit has written since. */
   #report(fields: Partial<Step>): Unit {
     const known = this.#random.pick(this.#known)
     const { run } = known
@@ -140,7 +140,7 @@ class World {
     return { guards: [], changes: [{ type: 'step.moved', step, at: NOW + this.#random.pick([1, 2, 3]) }] }
   }
 
-  /** Units after it have the new fence, or the old one. */
+  /** Later units have the new fence or the old one. */
   #move(): Unit {
     const known = this.#random.pick(this.#known)
     const run = { ...known.run, fence: known.run.fence + 1 }
@@ -175,7 +175,7 @@ async function outcomes(store: Store, units: Unit[]): Promise<string[]> {
   })
 }
 
-/** Reads everything that the store contains, and which runs would find an event that came after them. */
+/** Reads everything in the store, and which runs would find an event that arrived after them. */
 async function contents(store: Store, { runIds }: World): Promise<unknown[]> {
   const reads = store.in(NS)
   const lookBacks = runIds.flatMap(runId =>

@@ -1,5 +1,5 @@
-// The longest indexed values must fit into an index entry of PostgreSQL: every indexed text has a bound here, with its reason,
-// and the bounds of each index fit together.
+// The longest indexed values must fit into a PostgreSQL index entry. Every indexed text has a bound here, with its reason, and
+// the bounds of each index fit together.
 
 import { KEY_CHARS_MAX } from '@perdure/protocol'
 import { Client } from 'pg'
@@ -8,7 +8,7 @@ import { openPostgresStore } from '../../../../packages/engine/src/adapters/sql/
 import { onCleanup } from '../../../kit/cleanup.ts'
 import { freshSchema } from '../../../kit/servers/postgres.ts'
 
-/** A third of a page, less the overhead of the page. */
+/** A third of a page, minus the page's overhead. */
 const ENTRY_BYTES_MAX = 2704
 const ENTRY_HEAD_BYTES = 8
 /** The length of a text, and its alignment. */
@@ -17,18 +17,18 @@ const NUMBER_BYTES = 16
 
 /** Names of the interface: whole characters of at most four bytes. */
 const name = (chars: number) => 4 * chars
-/** Strings of runners may contain lone surrogates, and are then stored as JSON: a mark, quotes, six bytes for each. */
+/** Strings of runners may contain lone surrogates. They are then stored as JSON: a mark, quotes, and six bytes per surrogate. */
 const ofRunner = (chars: number) => 6 * chars + 3
 /** The engine's own ids, digests and enumerations; the longest is the id of a run that contains a caller's id. */
 const OURS = 96
-/** Bounded in UTF-16 units, of at most three bytes. */
+/** Bounded in UTF-16 units of at most three bytes each. */
 const NAMESPACE = 3 * 128
 
 /** The longest value of each indexed text, in bytes: for a column of any table, or only of one table. */
 const BYTES_MAX: Record<string, number> = {
   namespace: NAMESPACE,
   'namespaces.name': NAMESPACE,
-  // Labels of keys have the bound of namespaces.
+  // Labels of keys have the same bound as namespaces.
   'control_actions.actor': NAMESPACE,
   app: name(128),
   'apps.name': name(128),
@@ -45,7 +45,7 @@ const BYTES_MAX: Record<string, number> = {
   'runners.runner_key': name(KEY_CHARS_MAX),
   // A key and a colon before the value.
   'run_attributes.attribute': 65 + ofRunner(256),
-  // A letter and a colon before an attribute, which is longer than names and dedupe ids.
+  // A letter and a colon before an attribute; attributes are longer than names and dedupe ids.
   'scheduled_terms.term': 2 + 65 + ofRunner(256),
   // The index has only the ids of schedules, which are ASCII.
   'flow_rows.key': 128,
@@ -56,7 +56,7 @@ const BYTES_MAX: Record<string, number> = {
   // The value of a key, bounded.
   fair_key: ofRunner(KEY_CHARS_MAX),
   'runs.start_key': ofRunner(KEY_CHARS_MAX),
-  // ASCII letters, digits and a few signs.
+  // ASCII letters, digits and a few punctuation marks.
   'budgets.name': 64,
   'streams.name': 64,
   'stream_rows.name': 64,

@@ -1,4 +1,4 @@
-// API keys and namespaces, which people administer.
+// API keys and namespaces, as people administer them.
 
 import { describe, expect, it } from 'vitest'
 import type { StoredKey } from '../../../../packages/engine/src/domain/model/api-key.ts'
@@ -69,7 +69,7 @@ export function adminContract(open: OpenStore): void {
       await admin().dropExpired(NOW + 1)
       const revision = await admin().revision()
       await admin().keysUsed([{ id: 'key_1', at: NOW }])
-      // A key that people made stays listed.
+      // A key that people created stays listed.
       expect(await admin().keys()).toEqual([aKey({ lastUsedAt: NOW }), expiring])
       expect(await admin().revision()).toBe(revision)
     })

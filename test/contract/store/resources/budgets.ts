@@ -1,4 +1,4 @@
-// Budgets: their sums, their limits, the runs that wait for them, and what removes them (docs/budgets.md).
+// Budgets: their sums, their limits, the runs that wait for them, and their removal (docs/budgets.md).
 
 import { describe, expect, it } from 'vitest'
 import type { Run } from '../../../../packages/engine/src/domain/model/run.ts'

@@ -1,4 +1,4 @@
-// Webhook deliveries: claims are fair to destinations; the log lists, pages and counts them.
+// Webhook deliveries: claims are fair to destinations, and the log lists, pages and counts deliveries.
 
 import { describe, expect, it } from 'vitest'
 import type { Delivery } from '../../../../packages/engine/src/domain/model/delivery.ts'
@@ -25,7 +25,7 @@ async function create(store: Store, ...deliveries: Delivery[]): Promise<Delivery
   return deliveries
 }
 
-/** `count` deliveries to that host, due one ms after another from `from` on. */
+/** `count` deliveries to that host, due 1 ms apart from `from` on. */
 function many(name: string, count: number, from = NOW - 100_000): Delivery[] {
   return Array.from({ length: count }, (_, i) => aDelivery({ url: URL_OF(name), availableAt: from + i }))
 }
@@ -156,7 +156,7 @@ export function deliveriesContract(open: OpenStore): void {
   describe('the log of deliveries', () => {
     const store = eachStore(open)
 
-    /** The ids of every page, and how many pages there were. */
+    /** The ids of all pages, and the number of pages. */
     async function pages(query: Omit<DeliveryQuery, 'after'>): Promise<string[][]> {
       const found: string[][] = []
       let after: DeliveryQuery['after']

@@ -1,4 +1,4 @@
-// Documents: they are kept by namespace, kind and id, their number is guarded, and the state of an error group lives as long as a run of it.
+// Documents: stored by namespace, kind and id, limited in number. The state of an error group lives as long as one of its runs.
 
 import { describe, expect, it } from 'vitest'
 import type { Document } from '../../../../packages/engine/src/domain/model/document/document.ts'
@@ -97,7 +97,7 @@ export function documentsContract(open: OpenStore): void {
       expect(await groups({ state: 'ignored', limit: 1 })).toEqual(['known: ignored'])
       const [group] = await store().in(NS).errorGroups({ since: NOW, limit: 1, state: 'resolved' })
       expect(group).toMatchObject({ stateSetAt: NOW, stateSetBy: 'ada' })
-      // The failures behind a window count for the state, and not for the group.
+      // Failures after the window count for the state, but not for the group.
       expect((await groups({ until: NOW + 1 })).sort()).toEqual(ALL)
       expect(await groups({ until: NOW + 1, state: 'resolved', trend: { spans: 1, spanMs: 1 } })).toEqual([
         'fixed: resolved',

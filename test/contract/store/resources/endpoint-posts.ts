@@ -1,4 +1,4 @@
-// Posts to webhook endpoints: counted by span of time, and forgotten with it.
+// Posts to webhook endpoints, counted per time span and removed together with the span.
 
 import { describe, expect, it } from 'vitest'
 import type { Change } from '../../../../packages/engine/src/domain/model/change.ts'

@@ -72,7 +72,7 @@ export function eventsContract(open: OpenStore): void {
         anEvent({
           name: ['order/paid', 'order/sent', 'user', 'orders'][i % 4] as string,
           source: i % 3 === 0 ? 'emit' : 'api',
-          // Some are committed later than they arrived.
+          // Some events are committed later than they arrived.
           receivedAt: NOW + (i + (i % 5 === 0 ? 4 : 0)) * minute,
           ...(i % 2 === 0 ? { app: 'shop' } : {}),
         }),
@@ -222,7 +222,7 @@ export function eventsContract(open: OpenStore): void {
       expect([sentFirst.status, waitedLate.status]).toEqual(['fulfilled', 'rejected'])
     })
 
-    /** A run that is created now: it looks back to this moment. */
+    /** Creates a run now. Its waits look back to this moment. */
     const aRunNow = async () => {
       const run = aLeasedRun()
       await write(store(), created(run))

@@ -1,4 +1,4 @@
-// Waits and watches with a match: found by a key, with guards that see every other one that could have the key.
+// Waits and watches with a match: found by a key, with guards that see every other wait or watch that could have the key.
 
 import { describe, expect, it } from 'vitest'
 import { EventSubject } from '../../../../packages/engine/src/domain/expressions/event-subject.ts'

@@ -1,4 +1,4 @@
-// Retention: the rows that it removes, and those that it keeps.
+// Retention: the rows that it removes, and the rows that it keeps.
 
 import { describe, expect, it } from 'vitest'
 import type { Delivery } from '../../../../packages/engine/src/domain/model/delivery.ts'
@@ -27,7 +27,7 @@ import {
 const DAY = 86_400_000
 const LONG = JSON.stringify('x'.repeat(5000))
 
-/** A run that ended so long after its start. */
+/** A run that ended this long after its start. */
 function anEndedRun(fields: Partial<Run> = {}): Run {
   const { createdAt = NOW } = fields
   return aRun({
@@ -103,7 +103,7 @@ export function pruneContract(open: OpenStore): void {
       expect(await reads.steps(old.id)).toEqual([])
       expect(await reads.logs(old.id, { from: 0, limit: 9 })).toEqual([])
       expect((await reads.runs({ limit: 9 })).map(({ id }) => id)).toEqual([kept.id])
-      // A new run with the same id has no row of the old one: no step, no line, no frame, no input.
+      // A new run with the same id has no row of the old run: no step, no line, no frame, no input.
       const anew: Run = { ...old, status: 'queued', finishedAt: undefined, finishedSeq: undefined }
       await write(store(), created({ ...anew, input: undefined }))
       const again = await store().loadRun(old.id)
@@ -170,7 +170,7 @@ export function pruneContract(open: OpenStore): void {
           run: { ...run, status: 'succeeded', finishedAt: NOW, finishedSeq: 9 },
           frames: [],
         })
-      // The mark of the status did not pass the run.
+      // Retention's position for the status has not passed the run.
       expect(await drain(store(), 'runs.failed', NOW - DAY)).toEqual([1])
       expect(await drain(store(), 'runs.ofWorkflow', NOW)).toEqual([1])
       expect(await store().in(NS).cleanups(followed.id)).toEqual({ begun: new Set() })
@@ -187,7 +187,7 @@ export function pruneContract(open: OpenStore): void {
       const left = async () => (await store().in(NS).newestOfChain(first.id))?.id
       expect(await left()).toBe(last.id)
       await write(store(), { type: 'step.moved', step: { ...wait, status: 'succeeded', data: '1' } })
-      // The mark of the status did not pass the run.
+      // Retention's position for the status has not passed the run.
       expect(await drain(store(), 'runs.succeeded', NOW - DAY)).toEqual([1])
       expect(await left()).toBeUndefined()
     })
@@ -320,7 +320,7 @@ export function pruneContract(open: OpenStore): void {
       expect(await eventIds(store(), 'other')).toEqual([others[2]?.id])
       const since = { namespace: NS, eventName: 'go', runId: waiting.id, after: 'run', limit: 9 } as const
       expect((await store().eventsSince(since)).map(({ event }) => event.id)).toEqual([met.id, later.id])
-      // A run that lives for ever does not keep the events for ever.
+      // A run that lives forever does not keep the events forever.
       expect(await drain(store(), 'events', NOW + 90 * DAY - 2 * DAY + 1)).toEqual([2])
       expect(await eventIds(store())).toEqual([later.id])
       expect(await eventIds(store(), 'other')).toEqual([])

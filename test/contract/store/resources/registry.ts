@@ -215,7 +215,7 @@ export function registryContract(open: OpenStore): void {
       expect(await store().flowRow(row.id)).toBeUndefined()
       expect(await store().flowRow(kept.id)).toEqual(kept)
       await expect(decided(exists)).rejects.toThrow('stale registered guard')
-      // A registration keeps the list.
+      // The new registration keeps the list.
       await write(store(), [registered])
       const runners = async () => (await store().catalog()).runners
       expect(await store().catalog()).toMatchObject({ apps: [], runners: [{ deletedWorkflows }] })

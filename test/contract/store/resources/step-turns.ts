@@ -1,4 +1,4 @@
-// The store contract: turns of steps at a limit, which statements grant (docs/steps.md#limits-that-steps-share).
+// The store contract: turns of steps at a limit, as SQL statements grant them (docs/steps.md#limits-that-steps-share).
 
 import { beforeEach, describe, expect, it } from 'vitest'
 import { poolOf } from '../../../../packages/engine/src/domain/holds/turns.ts'
@@ -41,7 +41,7 @@ export function stepTurnsContract(open: OpenStore): void {
       expect([await rowOf(first), await rowOf(second)].map(step => step?.turnAt)).toEqual([NOW, undefined])
       const loaded = await store().loadRun(first.id)
       expect(loaded?.run).toMatchObject({ availableAt: NOW, fence: first.fence + 1 })
-      // While it is not known when the first step starts, nothing is due.
+      // Nothing is due until the start of the first step is known.
       expect(await dueAt()).toBeUndefined()
       await started(first, NOW + 5, NOW + 9)
       expect(await dueAt()).toBe(NOW + 5 + PERIOD)
@@ -85,7 +85,7 @@ export function stepTurnsContract(open: OpenStore): void {
       expect(await pools(NOW)).toHaveLength(1)
       while ((await prune(NOW + PERIOD)) > 0);
       expect(await pools(NOW)).toEqual([])
-      // A step that asks again finds an empty pool.
+      // A step that requests a turn again finds an empty pool.
       expect((await rowOf(await asks(NOW + 1)))?.turnAt).toBe(NOW + 1)
     })
   })

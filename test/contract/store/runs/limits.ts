@@ -1,4 +1,4 @@
-// Reads for the list of limits: ends of runs that had a place, and live runs with the key of a singleton.
+// Reads for the list of limits: ends of runs that had a slot, and live runs with the key of a singleton.
 
 import { describe, expect, it } from 'vitest'
 import type { Run } from '../../../../packages/engine/src/domain/model/run.ts'

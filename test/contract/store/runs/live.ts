@@ -1,5 +1,5 @@
-// Live runs that share a key of a singleton or a start, and those that watch for an event. No run that begins or ends at the same moment is
-// overlooked.
+// Live runs that share a key of a singleton or a start, and runs that watch for an event. No run that begins or ends at the same
+// moment is missed.
 
 import { describe, expect, it } from 'vitest'
 import type { Change, Guard } from '../../../../packages/engine/src/domain/model/change.ts'

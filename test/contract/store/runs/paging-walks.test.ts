@@ -1,5 +1,5 @@
-// Walks through the list of runs while the store changes: every run that existed throughout and did not move in the walk's order
-// is met exactly once. A failure prints its seed.
+// Walks through the list of runs while the store changes. A walk meets every run that existed throughout and did not move in its
+// order exactly once. A failure prints its seed.
 
 import { RUN_STATUSES } from '@perdure/protocol'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -34,7 +34,7 @@ afterAll(() => store.close())
 it(`${WALKS} walks under inserts and changes skip nothing and repeat nothing`, async () => {
   let met = 0
   for (let walk = 0; walk < WALKS; walk++) met += await walkOnce(seeded(SEED + walk), `seed ${SEED + walk}`)
-  // The filters match some runs.
+  // The filters match some of the runs.
   expect(met).toBeGreaterThan(WALKS * 10)
 })
 
@@ -57,7 +57,7 @@ async function walkOnce(random: Seeded, label: string): Promise<number> {
   return expected.length
 }
 
-/** Pages of random sizes, each read while runs arrive and change. */
+/** Reads pages of random sizes while runs arrive and change. */
 async function walkThrough(random: Seeded, query: Omit<RunQuery, 'limit'>): Promise<string[]> {
   const found: string[] = []
   let after: RunQuery['after']
@@ -71,7 +71,7 @@ async function walkThrough(random: Seeded, query: Omit<RunQuery, 'limit'>): Prom
   }
 }
 
-/** Whether the run had one place in the order, and matched, from the walk's begin to its end. */
+/** Whether the run matched and kept its place in the order from the beginning of the walk to its end. */
 function stays(run: Run, sort: (typeof SORTS)[number], filter: RunFilter): boolean {
   const changed = before.get(run.id)
   const after = runs.get(run.id) as Run
@@ -85,7 +85,7 @@ async function disturb(random: Seeded): Promise<void> {
 
 async function arrive(random: Seeded): Promise<void> {
   const pick = <T>(values: readonly T[]): T => values[random.between(0, values.length - 1)] as T
-  // Some arrive with a time that has passed, as after a slow commit.
+  // Some arrive with a time in the past, as after a slow commit.
   now += random.between(0, 2)
   const run = aRun({
     createdAt: now - random.between(0, 1),
@@ -99,7 +99,7 @@ async function arrive(random: Seeded): Promise<void> {
   runs.set(run.id, run)
 }
 
-/** Moves a run that has not ended, at most once a walk: the model knows two states of it. */
+/** Moves a run that has not ended, at most once per walk, because the model knows only two states of a run. */
 async function change(random: Seeded): Promise<void> {
   const open = [...runs.values()].filter(run => !isTerminal(run.status) && !before.has(run.id))
   const run = open[random.between(0, open.length - 1)]

@@ -1,4 +1,4 @@
-// The reads of one namespace, their order and their pages.
+// The reads of a namespace, their order and their pages.
 
 import { describe, expect, it } from 'vitest'
 import type { Change } from '../../../../packages/engine/src/domain/model/change.ts'

@@ -1,4 +1,4 @@
-// Ended runs in numbers: each counts once, whenever its end is committed, whichever engine counts it, and after it is removed.
+// Numbers of ended runs. Each run counts once, whenever its end is committed, whichever engine counts it, even after removal.
 
 import { TERMINAL_STATUSES } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
@@ -62,7 +62,7 @@ function count(to: RunTally['durations'], ms: number): void {
 const series = (store: Store, step: SeriesStep = '1h', scope = {}, namespace = NS) =>
   store.in(namespace).runSeries({ step, since: FROM, until: UNTIL, ...scope })
 
-/** Counts everything that ended before the time. */
+/** Counts all runs that ended before the time. */
 async function countAll(store: Store, { before = UNTIL, limit = 2000 } = {}): Promise<number> {
   let all = 0
   for (let counted = limit; counted === limit; all += counted) counted = await store.countEnds({ before, limit })
@@ -80,7 +80,7 @@ export function rollupsContract(open: OpenStore): void {
       const runs = Array.from({ length: 2000 }, (_, i): Run => {
         const createdAt = FROM + int(3 * HOUR)
         const startedAt = next() < 0.1 ? undefined : createdAt + int(5000)
-        // Many ends have one time.
+        // Many ends have the same time.
         const finishedAt = (startedAt ?? createdAt) + (i % 3 === 0 ? 0 : 2 ** int(18))
         const names = { app: pick(['shop', 'mail']), workflow: pick(['order', 'refund', 'letter']) }
         const status = startedAt === undefined ? 'cancelled' : pick([...TERMINAL_STATUSES])
@@ -110,7 +110,7 @@ export function rollupsContract(open: OpenStore): void {
         }
       }
       await check()
-      // A part is counted, in the middle of ends with one time.
+      // Counts a part of the runs, up to the middle of ends with the same time.
       for (let i = 0; i < 3; i++) expect(await store().countEnds({ before: UNTIL, limit: 301 })).toBe(301)
       await check()
       const ended = runs.filter(({ finishedAt }) => finishedAt !== undefined).length
@@ -130,7 +130,7 @@ export function rollupsContract(open: OpenStore): void {
       await write(store(), ...[early, same, late].map(({ live }) => created(live)))
       await write(store(), moved(late.live, late.end))
       expect(await countAll(store())).toBe(1)
-      // The one before by its time, the other by its id.
+      // `early` sorts before `late` by its time, `same` by its id.
       for (const each of [early, same]) {
         await write(store(), moved(each.live, each.end))
         const ended = [late.run, ...(each === early ? [early.run, same.live] : [early.run, same.run])]
@@ -193,7 +193,7 @@ export function rollupsContract(open: OpenStore): void {
       await check()
     })
 
-    /** Minutes from `since`: within an hour, to a full hour or day and beyond, over days, up to a run and behind it; none. */
+    /** Minutes from `since`: within an hour, to a full hour or day and beyond, over days, up to a run and beyond it; empty. */
     const WINDOWS = [
       [-425, 0],
       [-5, 0],

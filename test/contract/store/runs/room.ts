@@ -1,4 +1,4 @@
-// Claims of runs that go by room: of apps and destinations whose runners are full, of the engine's permits, and fair to
+// Claims of runs that depend on room: apps and destinations whose runners are full, the engine's permits, and fairness between
 // namespaces.
 
 import { describe, expect, it } from 'vitest'

@@ -11,7 +11,7 @@ import { seeded } from '../../../kit/seeded.ts'
 import { aRun, created, eachStore, moved, NOW, NS, type OpenStore, write } from '../samples.ts'
 import { DIRS, type FilterName, matches, SORTS, sorted } from './run-model.ts'
 
-/** The ids of every page, one after the other. */
+/** The ids of all pages, in order. */
 async function walked(store: Store, query: Omit<RunQuery, 'limit'>, limit: number): Promise<string[]> {
   const ids: string[] = []
   for (let { after } = query; ; ) {
@@ -67,7 +67,7 @@ const NO_CARD = RUNS.filter(({ error }) => error?.message === 'no card')
   .map(run => errorFingerprint(run) as string)
   .at(0) as string
 
-/** Values of every filter. The type demands an entry for each. */
+/** Values for every filter. The type requires an entry for each filter. */
 const VALUES: { readonly [Name in FilterName]: readonly Required<RunFilter>[Name][] } = {
   app: ['shop', 'none'],
   workflow: ['order'],
@@ -124,7 +124,7 @@ const FILTERS: RunFilter[] = [
   { attribute: ['items:3'], app: 'shop', until: NOW + 30, q: 'order', deep: true },
 ]
 
-/** Filters under which no search finds a page in its first read. */
+/** Filters for which no search finds a page in its first read. */
 const MANY_READS: RunFilter[] = [
   { app: 'Käse', workflow: 'order_late', status: ['cancelled'] },
   { attribute: ['customer:c-1', 'items:3'], status: ['failed', 'queued'] },
@@ -262,7 +262,7 @@ export function runListsContract(open: OpenStore): void {
 
     it('keep no other read waiting, however many search deep in long runs', async () => {
       const long = JSON.stringify('x'.repeat(200_000))
-      // More than a search reads in one slice, so that the first search ends after a slice of megabytes of each.
+      // More than one slice, so the first search ends only after every search has read a slice of megabytes.
       const runs = Array.from({ length: 12 }, (_, i) => aRun({ createdAt: NOW + i, input: long }))
       const other = aRun({ namespace: 'other' })
       await write(store(), ...runs.map(run => created(run)), created(other))

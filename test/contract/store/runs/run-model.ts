@@ -1,4 +1,4 @@
-// A model of the list of runs in plain code, with which the tests compare the store.
+// A model of the list of runs in plain code. The tests compare the store with it.
 
 import { attributeTexts } from '../../../../packages/engine/src/domain/model/attributes.ts'
 import type { Run, RunFilter } from '../../../../packages/engine/src/domain/model/run.ts'
@@ -10,7 +10,7 @@ export const DIRS: readonly SortDir[] = ['desc', 'asc']
 
 export type FilterName = Exclude<keyof RunFilter, 'deep'>
 
-/** Whether a run matches the value of each filter. The type demands an entry for every filter. */
+/** Whether a run matches the value of each filter. The type requires an entry for every filter. */
 const MATCHES: { readonly [Name in FilterName]: (run: Run, value: Required<RunFilter>[Name]) => boolean } = {
   app: (run, app) => run.app === app,
   workflow: (run, workflow) => run.workflow === workflow,

@@ -1,4 +1,4 @@
-// Which due runs a claim leases: concurrency slots, and priorities.
+// Which due runs a claim leases: concurrency slots and priorities.
 
 import { describe, expect, it } from 'vitest'
 import { HELD_RECHECK_MS } from '../../../../packages/engine/src/domain/holds/concurrency.ts'
@@ -25,7 +25,7 @@ export function slotsContract(open: OpenStore): void {
     const claimIds = async (fields: Partial<Claim> = {}) => (await claim(fields)).map(({ id }) => id)
     const load = async (run: Run) => (await store().loadRun(run.id))?.run as Run
 
-    /** The run ends and releases its lease, as the domain writes it. */
+    /** Ends the run and releases its lease, as the domain writes it. */
     async function end(run: Run, at: number) {
       const ended = await load(run)
       const { leaseOwner: _, availableAt: __, ...rest } = ended

@@ -1,4 +1,4 @@
-// The start queue of a throttle: which runs are woken, and what a claim does to a place in the queue.
+// The start queue of a throttle: which runs wake, and how a claim changes a place in the queue.
 
 import { describe, expect, it } from 'vitest'
 import { STARTS_WOKEN_MAX } from '../../../../packages/engine/src/domain/holds/throttle.ts'

@@ -1,4 +1,4 @@
-// The timeline of a run: every frame once, in seq order, for any page size, from whichever row the frame is read.
+// The timeline of a run: every frame once, in seq order, for any page size and whichever row the frame is read from.
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -23,7 +23,7 @@ import {
   write,
 } from '../samples.ts'
 
-/** The whole timeline, read in pages of `limit`; checks the promises of every page, and of the status read alone. */
+/** Reads the whole timeline in pages of `limit`. Checks the promises of every page, and of the status read alone. */
 async function read(store: Store, runId: string, limit = 1000): Promise<StoredFrame[]> {
   const frames: StoredFrame[] = []
   const position = { after: 0, openFrom: 0 }
@@ -41,7 +41,7 @@ async function read(store: Store, runId: string, limit = 1000): Promise<StoredFr
   return frames
 }
 
-/** The frame of the run's present status, read alone. */
+/** The frame of the run's current status, read alone. */
 async function status(store: Store, runId: string): Promise<StoredFrame | undefined> {
   const read = await store.in(NS).status(runId)
   if (!read) return undefined
@@ -296,7 +296,7 @@ export function timelineContract(open: OpenStore): void {
       expect(await page(0, 2)).toMatchObject({ openFrom: 0, more: true })
       expect(await page(2, 4)).toMatchObject({ openFrom: 0, more: false })
       expect(await page(10, 1)).toMatchObject({ openFrom: 1, more: true })
-      // Step 2 has a frame that it waits, and will have more.
+      // Step 2 has a frame for its wait, and will get more.
       expect(await page(13, 4)).toMatchObject({ openFrom: 2, more: false })
       await write(store(), {
         type: 'step.moved',
@@ -356,7 +356,7 @@ export function timelineContract(open: OpenStore): void {
             }
           }
           expect((await read(store(), run.id, limit)).map(frame => frame.seq)).toEqual(told)
-          // A tail that follows along, one commit at a time, meets the same frames.
+          // A reader that follows the tail, one commit at a time, gets the same frames.
           expect(await read(store(), run.id, limit)).toEqual(await read(store(), run.id))
         },
       )

@@ -66,7 +66,7 @@ it('writes while an engine is busy writing: neither loses a write', async () => 
   expect(await administered).toBe(0)
   expect(await ids(store.admin)).toHaveLength(10)
   expect(runs.length).toBeGreaterThan(0)
-  // One after the other: however many there are, a store refuses too many at once.
+  // One after the other, because a store refuses too many calls at once.
   for (const id of runs) expect(await store.loadRun(id)).toBeDefined()
   await store.close()
 })

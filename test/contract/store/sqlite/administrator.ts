@@ -1,4 +1,4 @@
-// A process that adds keys to a store on a file, beside its engine. Started by admin.test.ts.
+// A process that adds keys to a store on a file while its engine runs. admin.test.ts starts it.
 
 import { openSqliteAdmin } from '../../../../packages/engine/src/adapters/sql/sqlite/admin.ts'
 import { aKey } from '../resources/admin.ts'

@@ -168,7 +168,7 @@ describe('SQLite on a file', () => {
     const taken = Array.from({ length: 20_000 }, empty)
     expect(store.stats().pending).toBe(20_000)
     await expect(empty()).rejects.toMatchObject({ code: 'overloaded' })
-    // Work of the engine's own is never refused.
+    // The engine's own work is never refused.
     const claim = store.claimRuns({ owner: 'e', now: NOW, leaseUntil: NOW, limit: 1 })
     await Promise.all([...taken, claim])
     expect(store.stats().pending).toBe(0)
@@ -208,7 +208,7 @@ describe('SQLite on a file', () => {
 
   it('keeps its process alive while it is open, and no longer', async () => {
     const args = ['--import', 'tsx', '--conditions', 'perdure-source', join(import.meta.dirname, 'leaver.ts')]
-    // Ends by itself, or is killed and the test fails.
+    // The process ends by itself; otherwise it is killed and the test fails.
     const { stdout } = await promisify(execFile)(process.execPath, [...args, freshFile()], {
       timeout: PATIENCE_MS,
     })
@@ -236,7 +236,7 @@ describe('SQLite on a file', () => {
 
   it('stops for good when a commit fails, keeps what it had acknowledged, and can be closed', async () => {
     const file = freshFile()
-    // No file of this process can exceed 4 MiB: the write-ahead log fails in the middle of a commit.
+    // No file of this process can exceed 4 MiB, so the write-ahead log fails in the middle of a commit.
     const command = 'ulimit -f 4096 && exec "$0" --import tsx --conditions perdure-source "$1" "$2"'
     const args = ['-c', command, process.execPath, join(import.meta.dirname, 'full-disk.ts'), file]
     const { stdout } = await promisify(execFile)('bash', args)

@@ -1,4 +1,4 @@
-// A process that opens a store and closes it: it ends by itself only if the store leaves nothing open.
+// A process that opens a store and closes it. It ends by itself only if the store leaves nothing open.
 
 import { openSqliteStore } from '../../../../packages/engine/src/adapters/sql/sqlite/store.ts'
 import { aRun, created, write } from '../samples.ts'
@@ -6,7 +6,7 @@ import { aRun, created, write } from '../samples.ts'
 const store = await openSqliteStore({ file: process.argv[2] as string })
 await write(store, created(aRun()))
 console.log('open')
-// Nothing but the store holds the process while it waits here.
+// Only the store keeps the process alive while it waits here.
 setTimeout(async () => {
   await store.close()
   console.log('closed')

@@ -1,4 +1,4 @@
-// Under Yarn's Plug'n'Play the thread finds packages only with the flags of the process; all others must not reach it.
+// Under Yarn's Plug'n'Play the thread finds packages only with certain flags of the process. No other flag may reach it.
 
 import { afterEach, expect, test } from 'vitest'
 import { packageFlags } from '../../../../packages/engine/src/adapters/sql/sqlite/worker-host.ts'

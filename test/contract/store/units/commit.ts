@@ -24,7 +24,7 @@ import {
 
 const TRACE = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
 
-/** The guard that a commit failed on. */
+/** The guard that made a commit fail. */
 async function staleGuard(commit: Promise<void>): Promise<Guard> {
   const error: unknown = await commit.then(
     () => new Error('it was not refused'),

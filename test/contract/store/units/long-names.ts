@@ -1,4 +1,4 @@
-// The longest names and keys that the interface accepts. Each is written to every index that contains it: no index of a store
+// The longest names and keys that the interface accepts. Each is written to every index that contains it, so no index of a store
 // may have a lower bound.
 
 import { describe, expect, it } from 'vitest'
@@ -25,25 +25,25 @@ import {
 
 const random = seeded(20)
 
-/** Random characters: a database compresses repeated ones, and then far more fit. */
+/** Random characters, because a database compresses repeated characters and would then fit far more. */
 function text(chars: number, [from, to]: readonly [number, number]): string {
   return Array.from({ length: chars }, () => String.fromCodePoint(random.between(from, to))).join('')
 }
 
 const OF_THREE_BYTES = [0x4e00, 0x9fff] as const
 const OF_FOUR_BYTES = [0x1_0000, 0x10_ffff] as const
-/** Stored as JSON, in six bytes each: strings of runners may contain them, those of the interface may not. */
+/** Stored as JSON, with six bytes each. Strings of runners may contain them; strings of the interface may not. */
 const LONE_SURROGATES = [0xd800, 0xdbff] as const
 const ASCII = [0x61, 0x7a] as const
 
 const name = (chars: number) => text(chars, OF_FOUR_BYTES)
-/** A URL that `URL.canParse` of a runner accepts as it is. */
+/** A URL that `URL.canParse` of a runner accepts unchanged. */
 const url = () => `https://${text(1000, ASCII)}/${name(1000)}`
 
 export function longNamesContract(open: OpenStore): void {
   describe('the longest names and keys', () => {
     const store = oneStore(open)
-    // Bounded in UTF-16 units, so that it has most bytes with three in each.
+    // Bounded in UTF-16 units, so it is longest with three bytes per unit.
     const namespace = text(128, OF_THREE_BYTES)
     const [app, workflow] = [name(128), name(256)]
     const of = { namespace, app, workflow }

@@ -1,4 +1,4 @@
-// No byte crosses a namespace: the rows of one do not exist in another.
+// No byte crosses namespaces: the rows of one do not exist in another.
 
 import { beforeEach, describe, expect, it } from 'vitest'
 import {

@@ -1,4 +1,4 @@
-// Changes to a run by others than its owner: they wake it, request its cancel, or report a runner for it.
+// Changes to a run by anyone but its owner: they wake it, request its cancel, or report a runner for it.
 
 import { describe, expect, it } from 'vitest'
 import type { Change } from '../../../../packages/engine/src/domain/model/change.ts'

@@ -1,4 +1,4 @@
-// Strings are stored exactly: every string is read as it was written, and is found again as a key.
+// Strings are stored exactly: every string is read back as written, and can be found as a key.
 
 import { describe, expect, it } from 'vitest'
 import type { Guard } from '../../../../packages/engine/src/domain/model/change.ts'
@@ -36,7 +36,7 @@ const STRINGS = {
   long: `${'é'.repeat(70_000)}\0`,
 }
 
-/** `nameCharsMax`: where names are keys of an index that bounds them; the interface bounds them at 256. */
+/** `nameCharsMax`: the maximum where names are keys of an index that bounds them. The interface bounds names at 256. */
 export function stringsContract(open: OpenStore, nameCharsMax = Number.POSITIVE_INFINITY): void {
   describe('strings to the letter', () => {
     const store = oneStore(open)
