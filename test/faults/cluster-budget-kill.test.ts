@@ -1,5 +1,6 @@
-// The budget of a tree of two hundred children that spend at random, over two engines of one PostgreSQL database that are killed again
-// and again (docs/budgets.md): every attempt counts once, and every run of the tree stops at a step boundary once a limit is exceeded.
+// The budget of a tree of two hundred children that spend at random, with two engines on PostgreSQL that are killed repeatedly
+// (docs/budgets.md): every attempt counts once, and every run of the tree stops at a step boundary once a limit is
+// exceeded.
 
 import type { RunSummary } from '@perdure/protocol'
 import { expect, test } from 'vitest'
@@ -25,7 +26,7 @@ const CHILDREN = 200
 const KILLS = 4
 const FEATURES = { features: ['budgets', 'memo-attempt'] }
 
-/** Thousandths of a dollar that an attempt spends: the same whenever it is executed. */
+/** Thousandths of a dollar that an attempt spends, equal for every execution of it. */
 function amountOf(runId: string, step: string, attempt: number): number {
   return Number.parseInt(stepId(`${runId} ${step} ${attempt}`).slice(0, 4), 16) % 1000
 }
@@ -81,7 +82,7 @@ test(`${CHILDREN} children, ${KILLS} kills: the sum is that of the attempts, and
     await new Promise(resolve => setTimeout(resolve, 100 + random.between(0, 400)))
     await kill()
   }
-  // Every live child stops: it is paused, and no pass is sent any more.
+  // Every live child stops: it is paused, and no more passes are sent.
   const live = async () => (await children()).filter(({ status }) => status !== 'succeeded')
   await until(
     async () =>
@@ -118,7 +119,7 @@ test(`${CHILDREN} children, ${KILLS} kills: the sum is that of the attempts, and
   const atLimit = await check()
   expect(atLimit.spent).toBe(atLimit.thousandths)
 
-  // The engine that takes the call may be killed under it.
+  // The engine that takes the call may be killed during it.
   const raised = api()
     .post(`/runs/${runId}/budget`, { usd: 1e6 })
     .catch(() => {})
@@ -126,7 +127,7 @@ test(`${CHILDREN} children, ${KILLS} kills: the sum is that of the attempts, and
     await new Promise(resolve => setTimeout(resolve, 50 + random.between(0, 300)))
     await kill()
   }
-  // The engine that took the call may have been killed: the caller repeats it.
+  // The engine that took the call may have been killed, so the caller repeats it.
   await raised
   await api().post(`/runs/${runId}/budget`, { usd: 1e6 })
   await until(async () => (await api().run(runId)).status === 'succeeded', {

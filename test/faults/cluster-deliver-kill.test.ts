@@ -1,5 +1,5 @@
-// Engines that are killed while singletons deliver events and their runs end all the time (docs/flow-control.md#singleton): every event is
-// given to one run, and a key never has two runs, on SQLite and at two engines on PostgreSQL.
+// Kills engines while singletons deliver events and their runs keep ending (docs/flow-control.md#singleton): every event is given
+// to one run, and a key never has two runs. On SQLite, and with two engines on PostgreSQL.
 
 import { expect, test } from 'vitest'
 import { violationsIn } from '../kit/engine/violations.ts'
@@ -21,7 +21,7 @@ import { isNight, SEED } from '../part.ts'
 const EVENTS = isNight ? 10_000 : 600
 const KEYS = 30
 const KILLS = 4
-/** Events in one request, and requests at once. */
+/** Events per request, and concurrent requests. */
 const BATCH = 50
 const SENDERS = 4
 const ENDS_MS_MAX = 120_000
@@ -95,7 +95,7 @@ test.each(PLACES)(
 
 /** The record of the runner. */
 class Given {
-  /** By number of the event: the runs whose handler ended with it. */
+  /** The runs whose handler ended with the event, by event number. */
   readonly runs = new Map<number, Set<string>>()
   /** Runs that got a pass after another run of their key had begun. */
   readonly twice: string[] = []

@@ -39,7 +39,7 @@ async function openNext(storeFile: string): Promise<OpenEngine> {
   }
 }
 
-/** A workflow whose second step hangs until the test releases it, at the next attempt. */
+/** A workflow whose second step hangs. Once the test has released it, the next attempt succeeds. */
 function hanging() {
   const name = unique('work')
   const state = { hangs: true }
@@ -76,7 +76,7 @@ describe.concurrent('engines that come and go', () => {
     const load = (async () => {
       while (isLoaded) sent.push((await (leaves && after ? after : before).api.send({ name: quick })).runId)
     })()
-    // If an expectation below fails, that failure is reported.
+    // If an expectation below fails, vitest reports that failure.
     load.catch(() => {})
     await until(() => sent.length > 5)
     after = await openNext(url)
@@ -97,7 +97,7 @@ describe.concurrent('engines that come and go', () => {
     expect(leftAt - askedAt).toBeLessThan(8000)
     await until(() => runner.record.times(runId, 'second') === 2, {
       what: 'the run elsewhere',
-      // Far less than the 15 s after which the lease of a dead engine runs out.
+      // Far less than the 15 s after which a dead engine's lease expires.
       deadlineMs: 8000,
     })
     isLoaded = false
@@ -166,7 +166,7 @@ describe('engines that start', () => {
     )
     await Promise.all(stores.map((store, i) => store.commit(claimOf(`of ${i}`))))
     for (let i = 0; i < STARTS; i++) expect(await isClaimed(stores[0] as PostgresStore, `of ${i}`)).toBe(true)
-    // Sessions are the scarcest resource of the server: none is kept until the end of the file.
+    // Sessions are the server's scarcest resource, so none is kept until the end of the file.
     await Promise.all(stores.map(store => store.close()))
   })
 

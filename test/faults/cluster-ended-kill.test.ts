@@ -1,5 +1,5 @@
-// Engines that are killed while many runs end and a workflow listens (docs/events.md#events-of-the-engine): every end has one event in the
-// log and starts one run, on SQLite and at two engines on PostgreSQL.
+// Kills engines while many runs end and a workflow listens (docs/events.md#events-of-the-engine): every end has one event in the
+// log and starts one run. On SQLite, and with two engines on PostgreSQL.
 
 import type { EventRecord, RunSummary } from '@perdure/protocol'
 import { expect, test } from 'vitest'
@@ -50,7 +50,7 @@ test.each(PLACES)(
     for (const { api } of engines) await runner.register(api)
     const ids: string[] = []
 
-    /** Rows of a list, over all its pages. */
+    /** The rows of all pages of a list. */
     async function all<Row extends { id: string }>(path: string): Promise<Row[]> {
       const rows: Row[] = []
       for (let cursor = ''; ; ) {
@@ -67,7 +67,7 @@ test.each(PLACES)(
     while (ids.length < RUNS) {
       const started = (await any().api.post('/events/batch', batchOf(ends))).json as { runId: string }[]
       ids.push(...started.map(({ runId }) => runId))
-      // Some passes of the wave have been sent, and most runs of it have not ended.
+      // Some passes of the wave have been sent, and most of its runs have not ended.
       const sent = runner.record.invokes.length + random.between(1, WAVE)
       await until(() => runner.record.invokes.length >= sent || undefined, { what: 'passes', deadlineMs: 60_000 })
       const engine = any()
@@ -82,7 +82,7 @@ test.each(PLACES)(
 
     const wanted = (await runsOf(ends)).map(({ id, status }) => about({ runId: id, status })).sort()
     expect(wanted.map(text => text.split(' ')[0])).toEqual(ids.sort())
-    // The ends of the alerts have events, too, which the filter of the trigger does not let through.
+    // The ends of the alerts have events too, but the trigger's filter rejects them.
     const events = (await all<EventRecord>('/events?source=engine')).map(({ data }) => data as never as End)
     const told = events.filter(({ workflow }) => workflow === ends)
     expect(told.map(about).sort()).toEqual(wanted)

@@ -1,5 +1,6 @@
-// A limit that steps of many runs share, over two engines of one PostgreSQL database that are killed again and again: by the runner's own
-// record, no period has more starts than the limit allows, whatever a killed engine had granted (docs/steps.md#limits-that-steps-share).
+// A limit that steps of many runs share, with two engines on PostgreSQL that are killed repeatedly. By the runner's
+// own record, no period has more starts than the limit allows, whatever a killed engine had granted
+// (docs/steps.md#limits-that-steps-share).
 
 import { expect, test } from 'vitest'
 import { violations } from '../kit/engine/violations.ts'

@@ -24,9 +24,9 @@ const KEYS = ['ada', 'eve', 'joe']
 const PER_KEY = 2
 const IN_ALL = 4
 const PARALLEL = 12
-/** How long the runner works on each pass: long enough for passes to overlap if the engine lets them. */
+/** How long the runner works on each pass: long enough for passes to overlap if the engine allows it. */
 const WORK_MS = 3
-/** Invokes between a start of the engine and its kill, at most. */
+/** Maximum number of invokes between a start of the engine and its kill. */
 const PROGRESS_MAX = 30
 const SETTLE_MS_MAX = 60_000
 
@@ -123,7 +123,7 @@ class Load {
         await whenUp()
         const data = { key: KEYS[sent % KEYS.length], p: sent % 3 }
         sent++
-        // An event without an answer may have been accepted or not, so nothing is expected of it.
+        // An event without an answer may have been accepted or not, so the test expects nothing of it.
         const runId = await api.send({ name, data }).then(
           answer => answer.runId as string,
           () => undefined,

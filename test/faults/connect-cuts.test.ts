@@ -12,9 +12,9 @@ const { api, url, clock } = await scenario()
 const STEPS = ['one', 'two', 'three']
 
 interface Cut {
-  /** The frame at which the socket is cut once, counted over all sockets and both directions. */
+  /** The number of the frame at which the socket is cut once, counted over all sockets and both directions. */
   at: number
-  /** Whether the cut comes before the frame is sent, so that it is surely lost, or just after. */
+  /** Whether the cut is before the sending of the frame, so that it is surely lost, or just after. */
   lost: boolean
 }
 
@@ -27,7 +27,7 @@ class CutRunner {
   isRegistered = false
   readonly #cut: Cut
   readonly #handler = flow(STEPS.map(name => run(name)))
-  /** The invokes that the runner works on, and the results that were not acknowledged. */
+  /** The invokes that the runner works on, and its unacknowledged results. */
   readonly #underWay = new Set<string>()
   readonly #results = new Map<string, Reply>()
   #client: ConnectClient | undefined
@@ -113,7 +113,7 @@ function ended(runId: string, runner: CutRunner): Promise<Run> {
   })
 }
 
-// hello and runner.register, their answers, and four times invoke, result and its acknowledgement.
+// hello and runner.register, their answers, and four times an invoke, its result and the acknowledgement.
 const FRAMES = 16
 const CUTS = Array.from({ length: FRAMES }, (_, i) => [
   { at: i + 1, lost: false },
@@ -131,7 +131,7 @@ test.each(CUTS)('a run survives a cut at frame $at, lost: $lost', async cut => {
   expect(status).toBe('succeeded')
   expect(result).toEqual({ one: 'one', two: 'two', three: 'three' })
   expect(executedAgain(runner.record, runId)).toEqual([])
-  // A result that was sent, or is sent again, is never computed twice: only a lost invoke is repeated, and its step was
-  // not executed.
+  // A result that was sent, or is sent again, is never computed twice. Only a lost invoke is repeated, and its step was not
+  // executed.
   expect(runner.record.names(runId)).toEqual(STEPS)
 })

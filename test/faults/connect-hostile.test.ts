@@ -1,4 +1,4 @@
-// Sockets that send what no runner sends, do not read, or freeze: they are refused or cut at the bound they break,
+// Sockets that send what no runner would send, do not read, or freeze. The engine refuses or cuts them at the bound they break,
 // and no other socket is affected.
 
 import { randomBytes } from 'node:crypto'
@@ -122,7 +122,7 @@ test('a socket that sends requests and does not read the answers is cut', async 
   client.ws.pause()
   const id = 'x'.repeat(250)
   const frame = JSON.stringify({ type: 'heartbeat', id })
-  // Sent in portions, as far as the socket takes them, until the engine cuts it.
+  // Sent in portions, as the socket accepts them, until the engine cuts it.
   await until(() => {
     if (client.ws.bufferedAmount < MIB) for (let i = 0; i < 20_000; i++) client.ws.send(frame)
     return client.ws.readyState !== client.ws.OPEN || client.ws.bufferedAmount > 64 * MIB || isCut(client)
@@ -165,12 +165,12 @@ test('a half-open socket holds nothing up: its invokes go on where the runner di
     const before = again.count('heartbeat')
     clock.jump(10_000)
     await until(() => again.count('heartbeat') > before)
-    // A lease that is not extended before the next jump runs out during the jump, and the pass is sent again.
+    // A lease that is not extended before the next jump expires during the jump, and the pass is sent again.
     const isExtended = () => (lease.all(runId) as { until: number }[])[0]!.until >= clock.now() + RUN_LEASE_MS
     await until(isExtended)
     await api.get('/healthz')
   }
-  // By now the first socket is evicted, and its invokes were not lost.
+  // The first socket has been evicted, and its invokes were not lost.
   again.result(id, 200, '{"data":"on the second","logs":[]}')
   expect(await api.succeeded(runId)).toMatchObject({ result: 'on the second' })
   expect(again.count('invoke')).toBe(0)
@@ -185,7 +185,7 @@ test('a runner that freezes loses its runs to others, and its late answers are i
   const { id } = await frozen.next('invoke')
   frozen.ws.pause()
   const other = await dialAs(url, { app: name, runner: 'other', workflows: [name] })
-  // Leases run out during such jumps too, so that the other runner may be invoked more than once.
+  // Leases expire during such jumps too, so the other runner may be invoked more than once.
   const asked = gate()
   const answered = gate()
   const handler: Handler = async () => {

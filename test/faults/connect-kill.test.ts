@@ -1,5 +1,5 @@
-// kill -9 of an engine with a thousand invokes on Connect sockets: no run is lost, and no step runs again whose
-// result a later pass has carried.
+// kill -9 of an engine with a thousand invokes on Connect sockets: no run is lost, and no step runs again after a later pass has
+// carried its result.
 
 import { expect, test } from 'vitest'
 import { flow, gate, RunnerRecord, run, startEngine, until } from '../kit/index.ts'

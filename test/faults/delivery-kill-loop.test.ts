@@ -10,12 +10,12 @@ import { API_KEYS, type AttemptRecord, type DeliveryRecord, SECRET_KEY, Webhooks
 import { isNight, SEED } from '../part.ts'
 import { Availability } from './kill/availability.ts'
 
-/** Every kill meets POSTs in flight, so few find much. */
+/** Every kill happens with POSTs in flight, so a few kills find much. */
 const KILLS = Number(process.env.PERDURE_KILLS ?? (isNight ? 25 : 6))
 const EVENTS_A_ROUND = 4
 /** Each endpoint has its own queue, so that several POSTs are in flight at once. */
 const ENDPOINTS = 4
-/** A delivery arrives at its third POST. */
+/** A delivery succeeds at its third POST. */
 const FAILURES = 2
 const SETTLE_MS_MAX = 60_000
 const TITLE = `${KILLS} kills: no delivery lost, one message id each, attempts only appended`
@@ -56,11 +56,11 @@ test(TITLE, { timeout: 180_000 + KILLS * 4000 }, async () => {
     await engine.start()
     availability.up()
     const looked = log.look(app).catch(() => {})
-    // Every second read runs to its end, however slow the machine is; the others may be cut off.
+    // Every second read runs to its end, however slow the machine is. The others may be cut off.
     if (i % 2 === 0) await looked
-    // POSTs of this round follow the read, however long it took: earlier ones may all have arrived meanwhile.
+    // Waits for POSTs after the read, however long it took: all earlier ones may have arrived meanwhile.
     for (let j = 0; j < EVENTS_A_ROUND; j++) sent.push(sendOnce(api, availability, { app, token: `${i}.${j}` }))
-    // The engine dies with POSTs in flight, because the destination delays its answers.
+    // The destination delays its answers, so the engine dies with POSTs in flight.
     const enough = posts.length + random.between(1, 8)
     await until(() => posts.length >= enough, { what: 'POSTs to be cut off', deadlineMs: SETTLE_MS_MAX })
     availability.down()
@@ -138,7 +138,7 @@ test('a destination whose POST kills the engine is not posted to without end', a
       error: CUT_OFF_ERROR,
       durationMs: 0,
     })
-  // A redelivery by hand starts another schedule.
+  // A manual redelivery starts another schedule.
   expect((await webhooks.api.post(`/webhook-deliveries/${id}/redeliver`)).status).toBe(204)
   await until(() => destination.requests.length === 4, { what: 'the POST of the redelivery' })
 })
@@ -192,7 +192,7 @@ async function sendOnce(api: Api, { whenUp }: Availability, event: { app: string
   }
 }
 
-/** The attempts as they were read on the way, for the comparison at the end. */
+/** The attempts read during the test, for the comparison at the end. */
 class AttemptLog {
   readonly #webhooks: Webhooks
   readonly #seen = new Map<string, AttemptRecord[][]>()
@@ -207,7 +207,7 @@ class AttemptLog {
     return this.#seen.get(id) ?? []
   }
 
-  /** Reads deliveries that were attempted already, until the engine is killed. */
+  /** Reads already attempted deliveries until the engine is killed. */
   async look(app: string): Promise<void> {
     const tried = (await this.#webhooks.list(`?app=${app}&limit=200`)).filter(({ attemptCount }) => attemptCount > 0)
     for (const { id } of tried.slice(0, 20) as DeliveryRecord[]) {

@@ -1,5 +1,5 @@
-// Answers that repeat or contradict what is settled: a committed step never changes, effects happen once, and a pass
-// whose lease was taken over changes nothing (docs/promises.md#runs).
+// Answers that repeat or contradict settled steps: a committed step never changes, effects happen once, and a pass whose lease
+// was taken over changes nothing (docs/promises.md#runs).
 
 import type { EventRecord } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
@@ -110,8 +110,8 @@ function overriding(store: Store, own: Partial<Store>): Store {
 
 describe('a pass whose lease was taken over', () => {
   /**
-   * Opens two engines on one store. The second takes over the first one's leases, as after a crash, while the first
-   * still lives.
+   * Opens two engines on one store. The second takes over the first one's leases, as after a crash, while the first is still
+   * alive.
    */
   async function takeover(
     answers: { first: Handler; second: Handler },
@@ -119,10 +119,10 @@ describe('a pass whose lease was taken over', () => {
   ) {
     const store = await openSqliteStore({ file: tempStoreFile() })
     onCleanup(() => store.close())
-    // The engines must not close the store they share.
+    // The engines must not close the shared store.
     const shared = overriding(store, { close: async () => {} })
     const name = unique('contested')
-    // A run that lost its lease must not return to its first engine: it belongs to the second.
+    // The engine that lost the lease must not claim the run again: the run belongs to the second engine.
     let isDead = false
     const its = overriding(hold(shared), {
       claimRuns: async claim => (isDead ? [] : shared.claimRuns(claim)),

@@ -99,7 +99,7 @@ async function sendTo(engine: OpenEngine, urls: readonly string[]) {
   return { app, runId, steps: await engine.api.steps(runId) }
 }
 
-/** The app's deliveries, once each has had its first attempt. */
+/** Resolves with the app's deliveries once each has had its first attempt. */
 function attempted(api: Api, app: string): Promise<DeliveryRecord[]> {
   return until(
     async () => {
@@ -131,7 +131,7 @@ test('no spelling of a forbidden address is called', async () => {
   expect(deliveries.length).toBeGreaterThanOrEqual(hosts.length * sinks.length)
   for (const { id, url } of deliveries) {
     const { status, attempts } = (await engine.api.get(`/webhook-deliveries/${id}`)).json as DeliveryRecord
-    // Not every resolver knows this name.
+    // Not every resolver resolves this name.
     if (new URL(url).hostname === 'localhost.' && attempts[0]?.outcome === 'connection_error') continue
     expect({ url, status, outcomes: attempts.map(({ outcome }) => outcome) }).toEqual({
       url,

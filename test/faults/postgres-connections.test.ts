@@ -10,11 +10,11 @@ import { claimOf, isClaimed } from '../kit/servers/once.ts'
 import { TcpProxy } from '../kit/servers/tcp-proxy.ts'
 import { WriteLock } from '../kit/servers/write-lock.ts'
 
-/** How long a caller waits at most, whatever happened to the connection. */
+/** The longest wait of a caller, whatever happened to the connection. */
 const ANSWER_MS_MAX = 15_000
 const LEASE_MS = 15_000
 
-/** The address with a bound of the server set. */
+/** The address with one of the server's bounds set. */
 function bounded(url: string, bound: string): string {
   const with_ = new URL(url)
   with_.searchParams.set('options', `${with_.searchParams.get('options')} -c ${bound}`)
@@ -36,7 +36,7 @@ async function sqlOn(url: string): Promise<Client> {
   return client
 }
 
-/** How long a call takes to fail because the store is not there. */
+/** How long a call takes to fail when the store is not reachable. */
 async function refusedAfter(work: Promise<unknown>): Promise<number> {
   const begunAt = performance.now()
   await expect(work).rejects.toMatchObject({ code: 'unavailable' })
@@ -51,7 +51,7 @@ describe('a connection that ends inside a claim', async () => {
   const claim = (store: PostgresStore, owner: string, now = NOW) =>
     store.claimRuns({ owner, now, leaseUntil: now + LEASE_MS, limit: 100 })
   const idsOf = (claimed: Awaited<ReturnType<typeof claim>>) => claimed.map(({ run }) => run.id)
-  /** Runs that are due and claimed by no engine. */
+  /** Runs that are due and not claimed by any engine. */
   async function due(): Promise<string[]> {
     await claim(other, unique('before'), NOW + 10 * LEASE_MS)
     const runs = [aRun(), aRun(), aRun()]
@@ -107,7 +107,7 @@ describe('a connection that ends inside a claim', async () => {
     expect(performance.now() - begunAt).toBeLessThan(5000)
     expect(await claimed).toBeLessThan(ANSWER_MS_MAX)
     proxy.release()
-    // The swallowed bytes arrive now, at a connection that has ended.
+    // The swallowed bytes now arrive at a connection that has ended.
     expect(idsOf(await claim(idle, owner))).toEqual(ids)
   })
 })
@@ -179,7 +179,7 @@ describe.concurrent('an answer that does not come', () => {
     for (const ms of await Promise.all(refusals)) expect(ms).toBeLessThan(ANSWER_MS_MAX)
     const direct = await open(url)
     proxy.release()
-    // Before anything else is written: after a later batch of its writer the late copy would be left out.
+    // This happens before anything else is written: after a later batch of its writer, the late copy would be skipped.
     await until(() => isClaimed(direct, id), { what: 'the late copy' })
     await until(() => store.commit(claimOf(unique('back'))).then(() => true))
     await expect(store.commit(claimOf(id))).rejects.toMatchObject({ name: 'StaleError' })

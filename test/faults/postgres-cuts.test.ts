@@ -1,4 +1,4 @@
-// The connection to PostgreSQL is cut at chosen moments: a caller's answer is true in every case. Readiness follows
+// The connection to PostgreSQL is cut at chosen moments. A caller's answer is true in every case. Readiness follows
 // the servers that an engine needs (docs/operating.md#probes).
 
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// Concurrent events, pauses, resumes and cancels on moving runs. In whatever order they take effect, a cancelled run
+// Concurrent events, pauses, resumes and cancels on moving runs. Whatever the order in which they take effect, a cancelled run
 // stays cancelled, and every other run ends with each step executed once (docs/promises.md#runs).
 
 import type { Run, RunSummary } from '@perdure/protocol'
@@ -38,14 +38,14 @@ async function startRuns() {
   return { record, started }
 }
 
-/** The statuses that an action may answer, by the run's status at that moment. */
+/** The statuses that an action may return, by the run's status at that moment. */
 function expectPlausible({ status, code, text }: Answer, action: string): void {
   if (status === 200) return
   expect(status, `${action}: ${text}`).toBe(409)
   expect(['run_terminal', 'run_not_paused']).toContain(code)
 }
 
-/** Acts on one run: pauses and resumes it in any order, sends its event once, may cancel it. */
+/** Acts on one run: pauses and resumes it in any order, sends its event once, and may cancel it. */
 async function worry(random: Seeded, { runId, go }: { runId: string; go: string }, cancelled: Set<string>) {
   const sendAt = random.between(0, ROUNDS - 1)
   for (let round = 0; round < ROUNDS; round++) {
@@ -87,7 +87,7 @@ test(`${RUNS} runs under concurrent actions end as the actions require`, async (
   expect(orphans, 'children that outlive their parents').toEqual([])
 })
 
-/** The timeline makes only documented status changes, and ends once. */
+/** The timeline has only documented status changes, and ends once. */
 async function statusesOf(runId: string): Promise<string[]> {
   const { messages } = await api.stream(runId)
   const statuses = messages.filter(({ event }) => event === 'run_status').map(({ data }) => data.status as string)
@@ -98,7 +98,7 @@ async function statusesOf(runId: string): Promise<string[]> {
 function movesFrom(earlier: readonly string[]): readonly string[] {
   const [before, last] = [earlier.at(-2), earlier.at(-1) as string]
   const moves = MOVES[last] ?? []
-  // Resumed while the pass from before the pause was still in flight: the answer of that pass decides.
+  // The run was resumed while the pass from before the pause was still in flight. The answer of that pass decides.
   return last === 'queued' && before === 'paused' ? [...moves, 'waiting', 'succeeded'] : moves
 }
 

@@ -1,5 +1,5 @@
-// Runners and engines that go away in the middle and come back: committed steps stay, uncommitted ones are repeated,
-// and the run spends no attempt (docs/promises.md#runs, docs/state-machine.md#leases).
+// Runners and engines that go away in the middle of a run and come back: committed steps stay, uncommitted ones are repeated, and
+// the run spends no attempt (docs/promises.md#runs, docs/state-machine.md#leases).
 
 import { describe, expect, test } from 'vitest'
 import {
@@ -33,7 +33,7 @@ describe('a runner restarts', () => {
     await until(() => record.times(runId, 'second') === 1)
     await before.close()
     hanging = false
-    // The successor has another address and the same id: the pin follows the id.
+    // The successor has a different address but the same id. The pin follows the id.
     await engine.runner({ app, runner: id, record, workflows })
     await skipWait(engine.api, clock, runId, 'retry')
     expect(await engine.api.succeeded(runId)).toMatchObject({ attempt: 2 })
@@ -76,7 +76,7 @@ describe('an engine dies by kill -9', () => {
     await engine.kill9()
     hanging = false
     await engine.start()
-    // Well before the lease of 15 s would have run out.
+    // Well before the lease of 15 s would have expired.
     expect(await engine.api.reaches(runId, 'succeeded', 10_000)).toMatchObject({ attempt: 1 })
     expect(runner.record.names(runId)).toEqual(['first', 'second', 'second'])
     const { messages } = await engine.api.stream(runId)

@@ -1,5 +1,5 @@
-// Runners that hang, break, send garbage or answer too late: the pass is repeated, or the run fails, and nothing of
-// an incomplete answer is kept (docs/concepts.md#failures).
+// Runners that hang, break, send garbage or answer too late: the pass is repeated or the run fails, and no part of an incomplete
+// answer is kept (docs/concepts.md#failures).
 
 import { describe, expect, test } from 'vitest'
 import {
@@ -27,8 +27,8 @@ const MIB = 1024 * 1024
 const { api, barrier, clock, start, engine, workflow } = await scenario()
 
 /**
- * Starts a run that has 150 ms to answer from pass `hurried` on, until `relax`: deadlines run on real time, and on a busy
- * machine a pass that should succeed needs more.
+ * Starts a run whose passes have 150 ms from pass `hurried` on, until `relax`. Deadlines run on real time, and on a busy machine
+ * a pass that should succeed needs more.
  */
 async function startHurried(hurried: number, handler: Handler) {
   const { name, runner, record } = await workflow(async (invoke, record) => {
@@ -45,7 +45,7 @@ async function startHurried(hurried: number, handler: Handler) {
   return { runId, record, relax }
 }
 
-/** Sends 200 and a byte of the body at intervals, without end. */
+/** Sends 200, then endlessly a byte of the body at intervals. */
 const drip: Reply = (_request, response) => {
   response.writeHead(200, { 'content-type': 'application/json' })
   const timer = setInterval(() => response.write(' '), 20)

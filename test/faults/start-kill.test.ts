@@ -1,5 +1,5 @@
-// kill -9 of the engine and of the runner while steps start runs: every step has exactly one run, and all starts with a key have the same
-// one (docs/steps.md#starting-runs).
+// kill -9 of the engine and of the runner while steps start runs: every step has exactly one run, and all starts with a key have
+// the same run (docs/steps.md#starting-runs).
 
 import type { Run, RunSummary } from '@perdure/protocol'
 import { expect, test } from 'vitest'
@@ -9,7 +9,7 @@ import { TcpProxy } from '../kit/servers/tcp-proxy.ts'
 import { isNight, SEED } from '../part.ts'
 
 const KILLS = isNight ? 20 : 4
-/** Runs whose step starts another, before each kill. */
+/** Number of runs with a step that starts another run, before each kill. */
 const WAVE = 12
 const KEYS = 2
 const ENDS_MS_MAX = 120_000

@@ -26,9 +26,9 @@ const EARLY_MS_MAX = 500
 export interface KillOptions {
   availability: Availability
   random: Seeded
-  /** Counts the progress of the load. */
+  /** Counts progress of the load. */
   progress: () => number
-  /** The most progress between a start of the engine and its kill. */
+  /** The maximum progress between a start of the engine and its kill. */
   progressMax: number
 }
 

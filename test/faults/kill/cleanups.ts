@@ -21,7 +21,7 @@ const RUNNERS = 2
 const SAGAS_OF_EACH = 2
 /** Maximum of ledger lines between the start of the runs and the kill: somewhat fewer than two for each of their rollbacks. */
 const LINES_MAX = 2 * SAGAS_OF_EACH * STEPS * 2 - 4
-/** The lease of an engine that was killed runs out first. */
+/** The lease of a killed engine must expire first. */
 const ENDS_MS_MAX = 180_000
 
 export interface CleanupKills {
@@ -52,7 +52,7 @@ export async function killDuringCleanups(options: CleanupKills): Promise<{ summa
 
   const killEngine = async (engine: EngineProcess) => {
     await engine.kill9()
-    // A call that a runner has received, but not begun with, would be a second execution beside that of the next engine.
+    // A call that a runner has received but not begun would be a second execution next to the one for the next engine.
     for (const runner of runners) await runner.caughtUp()
     await engine.start()
     if (engine === first) proxy.leadTo(engine.url, 80)
@@ -64,7 +64,7 @@ export async function killDuringCleanups(options: CleanupKills): Promise<{ summa
     const enough = readLedger(ledger).length + random.between(1, LINES_MAX)
     sagas.push(...(await endRuns(api, app, i)))
     await until(() => readLedger(ledger).length >= enough, { what: 'rollbacks', deadlineMs: ENDS_MS_MAX })
-    // The first two kills are one of each.
+    // The first two kills are one of each kind.
     const isEngine = i < 2 ? i === 0 : random.next() < 0.5
     killed[isEngine ? 'engines' : 'runners']++
     if (isEngine) await killEngine(engines[random.between(0, engines.length - 1)] as EngineProcess)

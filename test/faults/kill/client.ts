@@ -1,6 +1,6 @@
 // The client of the kill loop. It posts orders and their approvals as fast as orders end, and records every
-// acknowledgement. An order without an answer is given up; an approval is repeated, with one dedupe id, until an
-// engine accepts it.
+// acknowledgement. An order without an answer is given up. An approval is repeated, with the same dedupe id, until an engine
+// accepts it.
 
 import { type Accepted, type Api, within } from '../../kit/index.ts'
 import { Ledger } from '../../kit/ledger.ts'
@@ -22,9 +22,9 @@ export interface ClientOptions {
 
 export class LoadClient {
   readonly acknowledged = new Ledger<Acknowledged>('client')
-  /** Tokens whose post got no answer: each order happened completely or not at all. */
+  /** Tokens of posts without an answer: each of these orders happened completely or not at all. */
   readonly unanswered = new Set<string>()
-  /** Runs as they were read after their end: they must never change again. */
+  /** Runs as read after their end. They must never change again. */
   readonly ended = new Map<string, string>()
   readonly problems: string[] = []
   readonly #options: ClientOptions
@@ -39,8 +39,7 @@ export class LoadClient {
   }
 
   /**
-   * Starts no new orders. Resolves when those in flight have ended or are given up, and all accepted orders are
-   * approved.
+   * Stops starting orders. Resolves when the orders in flight have ended or are given up, and all accepted orders are approved.
    */
   async finish(deadlineMs: number): Promise<void> {
     this.#stopping = true
@@ -86,7 +85,7 @@ export class LoadClient {
     }
   }
 
-  /** Follows the run's stream to its end, across crashes, and keeps how the run ended. */
+  /** Follows the run's stream to its end, across crashes, and records how the run ended. */
   async #ended(runId: string): Promise<void> {
     let last = 0
     while (!this.#givenUp) {

@@ -42,7 +42,7 @@ interface Found {
 }
 
 /**
- * Each acknowledged event is in the log as it was answered, and ended runs have not changed
+ * Each acknowledged event is in the log exactly as answered, and ended runs have not changed
  * (docs/promises.md#events).
  */
 async function acknowledgedAreThere({ api, client }: Evidence): Promise<string[]> {
@@ -64,10 +64,7 @@ async function acknowledgedAreThere({ api, client }: Evidence): Promise<string[]
   return problems
 }
 
-/**
- * Every run has its event or parent, every run of an event exists, and all have succeeded without spending an
- * attempt.
- */
+/** Every run has its event or parent, every run of an event exists, and all runs have succeeded without spending an attempt. */
 function everyRunIsAccountedFor({ runs, orders, announced }: Found, runner: MemoRecord): string[] {
   const problems: string[] = []
   const byId = new Map(runs.map(run => [run.id, run]))
@@ -147,7 +144,7 @@ async function ordersAreWhole({ api, hooks }: Evidence, orders: EventRecord[]): 
   return problems
 }
 
-/** Each result that a pass has carried is the step's result now: no step has two results (docs/promises.md#runs). */
+/** Each result that a pass carried is still the step's result: no step has two results (docs/promises.md#runs). */
 async function seenResultsStay({ api, runner }: Evidence): Promise<string[]> {
   const problems: string[] = []
   const byRun = new Map<string, Map<string, string>>()
@@ -166,7 +163,7 @@ async function seenResultsStay({ api, runner }: Evidence): Promise<string[]> {
   return problems
 }
 
-/** The entries that one list has more often than the other. */
+/** The entries that are more frequent in one list than in the other. */
 function differences(what: string, actual: readonly string[], expected: readonly string[]): string[] {
   const counts = new Map<string, number>()
   for (const value of actual) counts.set(value, (counts.get(value) ?? 0) + 1)

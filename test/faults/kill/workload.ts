@@ -1,5 +1,5 @@
 // The workflows that run while the engine is killed: an order that uses every opcode, its child, and a listener to
-// its events. Every payload carries the order's token, which links the records of client, runner and engine.
+// its events. Every payload carries the order's token, to link the records of client, runner and engine.
 
 import {
   type Api,
@@ -56,7 +56,7 @@ export function workload(hookUrl: string): PlainRunnerOptions['workflows'] {
   }
 }
 
-/** The runner's ledger: a result when a pass carried it first, and each step that was executed. */
+/** The runner's ledger: each result when a pass first carried it, and each executed step. */
 type RunnerEntry =
   | { kind: 'carried'; runId: string; stepId: string; result: string | undefined }
   | { kind: 'executed'; runId: string; stepId: string; name: string; pass: number }
@@ -74,7 +74,7 @@ export class MemoRecord extends RunnerRecord {
   executedCount = 0
   carriedCount = 0
 
-  /** Results that changed or went, and steps that ran again although a pass had carried their result. */
+  /** Results that changed or disappeared, and steps that ran again although a pass had carried their result. */
   get problems(): string[] {
     const problems = [...this.#changed]
     const carried = new Set<string>()
@@ -130,7 +130,7 @@ function resultOf({ steps }: Pick<Invoke, 'steps'>, id: string): string | undefi
   return entry === undefined || entry.pending ? undefined : JSON.stringify(entry)
 }
 
-/** Enough attempts for a delivery that meets many kills: a kill during a POST costs an attempt. */
+/** Enough attempts for a delivery with many kills: a kill during a POST costs an attempt. */
 export const MANY_ATTEMPTS = Array(100).fill('1s').join(',')
 
 /** Whether a delivery of the app is in flight or waits for its next attempt. */

@@ -1,5 +1,5 @@
-// kill -9 of the runner and the engine while steps write to output streams: a reader that applies rollbacks ends with exactly the text of
-// the stored results (docs/streams.md#what-a-crash-leaves). `PERDURE_KILLS=500` for a long run.
+// kill -9 of the runner and the engine while steps write to output streams: a reader that applies rollbacks ends up with exactly
+// the text of the stored results (docs/streams.md#what-a-crash-leaves). `PERDURE_KILLS=500` for a long run.
 
 import { expect, test } from 'vitest'
 import { violations } from '../../kit/engine/violations.ts'
@@ -46,7 +46,7 @@ test.each(PLACES)(
       let hasEnded = false
       const followed = ['answer', 'notes'].map(name => followStream(() => one().url, `/runs/${runId}/streams/${name}`))
       const killing = (async () => {
-        // Two kills in a run at most, so that runs end.
+        // At most two kills per run, so that runs end.
         for (let left = 2; left > 0 && kills < KILLS; left--) {
           await new Promise(resolve => setTimeout(resolve, random.between(100, 900)))
           if (hasEnded) return
