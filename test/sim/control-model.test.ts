@@ -1,6 +1,6 @@
 // Control actions in any order and at any moment: random histories, 500 of them or with `npm run test:night` 2,000, in
 // which the engine and a reference model must agree after every step. `PERDURE_SEED=n` plays other histories,
-// `PERDURE_SEEDS=10000` more of them; a failure prints its seed and the shortest history that shows it.
+// `PERDURE_SEEDS=10000` plays more. A failure prints its seed and the shortest failing history.
 
 import { assert, asyncProperty, commands as histories } from 'fast-check'
 import { it } from 'vitest'

@@ -1,5 +1,5 @@
-// Checks callbacks at the end of a simulation: each takes one post at most, its step has the data of that post, and every refusal
-// has its reason (docs/steps.md#callbacks).
+// Checks callbacks at the end of a simulation: each takes at most one post, its step has that post's data, and every refusal has
+// a reason (docs/steps.md#callbacks).
 
 import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
 import { ensure } from '../core/violation.ts'
@@ -43,7 +43,7 @@ export function checkCallbacks({ runs, journal }: Snapshot): void {
   }
 }
 
-/** A settled step has the data of a post, or its time is over. */
+/** A settled step has the data of a post, or it timed out. */
 function checkStep({ id, wall }: JudgedRun, step: Step, posts: readonly PostedCallback[]): void {
   if (step.status === 'cancelled' || step.settledBy) return
   const detail = () => `${id}#${step.index} ${JSON.stringify(step)}: ${JSON.stringify(posts)}`
@@ -60,7 +60,7 @@ function checkStep({ id, wall }: JudgedRun, step: Step, posts: readonly PostedCa
   }
 }
 
-/** All posts of one callback that had its token. */
+/** All posts to one callback that had its token. */
 function checkPosts(posts: readonly PostedCallback[], step: Step | undefined): void {
   const detail = () => `${JSON.stringify(step)}: ${JSON.stringify(posts)}`
   const subjects = posts.flatMap(({ runId, token }) => [runId, token])
@@ -80,7 +80,7 @@ function checkPosts(posts: readonly PostedCallback[], step: Step | undefined): v
   }
 }
 
-/** Whether the post was taken, or may have been: no answer came. */
+/** Whether the post was taken, or may have been because no answer came. */
 function mayCount(post: PostedCallback | undefined): boolean {
   return post !== undefined && (post.status === undefined || post.status === 202 || post.status >= 500)
 }

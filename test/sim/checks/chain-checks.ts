@@ -16,7 +16,7 @@ export function lastOfChain(all: Pick<Snapshot, 'runs'>, first: JudgedRun): Judg
   return chainOf(all, first).at(-1) as JudgedRun
 }
 
-/** A wait for a run has the end of the run's chain, unless its time was over before. */
+/** A wait for a run has the end of the run's chain, unless it timed out before. */
 export function checkRunWaits(all: Snapshot): void {
   for (const record of all.runs.values()) {
     const { id, steps, namespace } = record

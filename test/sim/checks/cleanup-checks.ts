@@ -1,5 +1,5 @@
-// Checks cleanup runs at the end of a simulation: each run that ended with something to undo is followed by one, which undoes every step
-// that has a rollback, the one that was stored last first (docs/concepts.md#cleanup-runs).
+// Checks cleanup runs at the end of a simulation: one follows each run that ended with something to undo. It undoes every step
+// with a rollback, in reverse order of storing (docs/concepts.md#cleanup-runs).
 
 import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
 import { ensure, same } from '../core/violation.ts'
@@ -29,7 +29,7 @@ function isUndone({ run }: JudgedRun): boolean {
   return hasEnded && run.failure === undefined && run.cleanupOf === undefined
 }
 
-/** The steps with a rollback, by the workflow and not by what is stored, the one that was stored last first. */
+/** The steps with a rollback according to the workflow, not the store, in reverse order of storing. */
 function undoableSteps({ steps }: JudgedRun, spec: WorkflowSpec): Step[] {
   const ids = new Set(
     leaves(spec.body)
@@ -42,7 +42,7 @@ function undoableSteps({ steps }: JudgedRun, spec: WorkflowSpec): Step[] {
     .sort((a, b) => b.seq - a.seq)
 }
 
-/** A cleanup run has a rollback for each step, in order; one that was ended before its time has the first of them. */
+/** A cleanup run has a rollback for each step, in order. One that was ended early has only the first ones. */
 function checkOrder({ id, run, steps }: JudgedRun, toUndo: readonly Step[]): void {
   const wanted = toUndo.map(step => hashId(`rollback:${step.id}`))
   const found = [...steps].sort((a, b) => a.index - b.index).map(step => step.id)

@@ -1,5 +1,5 @@
-// Checks webhook deliveries at the end of a simulation: one delivery for each webhook step, attempts that are only
-// appended, and posts that equal what is stored (docs/promises.md#deliveries).
+// Checks webhook deliveries at the end of a simulation: one delivery for each webhook step, attempts that are only appended, and
+// posts that equal the stored data (docs/promises.md#deliveries).
 
 import { CUT_OFF_ERROR } from '../../../packages/engine/src/domain/webhook/delivery-attempt.ts'
 import { ensure, same } from '../core/violation.ts'

@@ -21,7 +21,7 @@ export function checkEffects(all: Snapshot): void {
   checkPauses(all)
 }
 
-/** Only a resume ends a pause. */
+/** Only resuming ends a pause. */
 function checkPauses({ runs, journal }: Snapshot): void {
   for (const { id, frames } of runs.values()) {
     const statuses = frames.flatMap(frame => (frame.kind === 'run_status' ? [frame.status] : []))

@@ -1,4 +1,4 @@
-// Checks events at the end of a simulation: acknowledged events are in the log, each event in the log had exactly its
+// Checks events at the end of a simulation: acknowledged events are in the log, each event in the log had exactly its own
 // effects, a dedupe id counts once, and no wait missed an event (docs/promises.md#events).
 
 import type { Event } from '../../../packages/engine/src/domain/model/event.ts'
@@ -29,8 +29,8 @@ export function checkEvents(all: Snapshot): void {
 }
 
 /**
- * `woke` counts the runs with waits that were parked when the event came, but not waits that found it in the log. A wait of the
- * emitting run itself may have been parked by the same pass, so it may count or not.
+ * `woke` counts the runs with waits that were parked when the event arrived, but not waits that found it in the log. A wait of
+ * the emitting run itself may have been parked by the same pass, so it may count or not.
  */
 function checkWoke({ runs, events }: Snapshot): void {
   const woken = new Map<string, { others: number; own: number }>()
@@ -93,7 +93,7 @@ function checkFanout({ runs, specs }: Snapshot, event: Event): void {
   )
 }
 
-/** The triggers of an event: by exact name or trailing wildcard, sorted by workflow, then app. */
+/** The triggers of an event, by exact name or trailing wildcard, sorted by workflow, then app. */
 function expectedFanout(specs: readonly WorkflowSpec[], eventName: string, app: string | undefined): string[] {
   const triggers = (spec: WorkflowSpec) => spec.triggers ?? [{ event: spec.name }]
   const matches = ({ event }: { event: string }) =>
@@ -146,7 +146,7 @@ function checkDedupe({ journal }: Snapshot, logged: ReadonlySet<string>): void {
   }
 }
 
-/** Checks which event each wait of a run took, and that no wait timed out although there was an event for it. */
+/** Checks which event each wait of a run took, and that no wait timed out while there was an event for it. */
 function checkWaits(all: Snapshot, record: JudgedRun): void {
   const { id, run, steps } = record
   const taken = new Map<string, Step>()
@@ -161,7 +161,7 @@ function checkWaits(all: Snapshot, record: JudgedRun): void {
       [id],
     )
     const other = taken.get(event.id)
-    // The runner reported this wait in a pass that was sent before it knew of the other one's event.
+    // The runner reported this wait in a pass that was sent before it knew the other wait's event.
     const wereTogether = !other || record.wall.wasSet || (other.finishedAt ?? 0) >= (step.passSentAt ?? Infinity)
     ensure(wereTogether, 'only waits that are open together see one event', detail, [id])
     ensure(step.carried || event.id !== run.trigger.id, 'no wait takes the trigger of its run', detail, [id])

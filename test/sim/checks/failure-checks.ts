@@ -1,5 +1,5 @@
-// Checks failures at the end of a simulation: steps are tried as often as their policy says, and every failed run has
-// a reason in the records of runners and registrations.
+// Checks failures at the end of a simulation: steps have as many attempts as their policy allows, and the records of runners and
+// registrations have a reason for every failed run.
 
 import type { RunView } from '../../../packages/engine/src/ports/store-reads.ts'
 import { ensure } from '../core/violation.ts'
@@ -8,7 +8,7 @@ import type { RunNode, WorkflowSpec } from '../workload/program.ts'
 import { leaves } from '../workload/runner.ts'
 import type { JudgedRun, Snapshot } from './snapshot.ts'
 
-/** How many invokes in a row may fail in transport before the run fails. */
+/** How many consecutive invokes may fail in transport before the run fails. */
 const TRANSPORT_TRIES = 8
 
 export function checkFailures(all: Snapshot): void {
@@ -46,7 +46,7 @@ function checkAttempts({ id, run, steps }: JudgedRun, spec: WorkflowSpec | undef
   }
 }
 
-/** Whether spent tries pause the run: those of an on-failure run never do. */
+/** Whether spent attempts pause the run. In an on-failure run they never do. */
 function pauses(run: RunView, spec: WorkflowSpec | undefined): boolean {
   return run.failure === undefined && run.cleanupOf === undefined && spec?.whenExhausted === 'pause'
 }

@@ -1,5 +1,5 @@
-// Checks events that singletons delivered, at the end of a simulation: each was given to a run or started one, and once it was given to a
-// handler that has ended with it, it does neither again (docs/flow-control.md#singleton).
+// Checks events that singletons delivered, at the end of a simulation: each was given to a run or started one. After a handler
+// has ended with it, it does neither again (docs/flow-control.md#singleton).
 
 import type { Event } from '../../../packages/engine/src/domain/model/event.ts'
 import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
@@ -8,7 +8,7 @@ import type { JudgedRun, Snapshot } from './snapshot.ts'
 import { tokenOf } from './step-checks.ts'
 
 export function checkInboxes(all: Snapshot): void {
-  // In the order in which they were created.
+  // In the order of their creation.
   const inOrder = [...all.records.keys()].map(id => all.runs.get(id) as JudgedRun)
   for (const event of all.events.values()) {
     for (const { workflow, app, delivered, skipped, liveRunId = '' } of event.triggered) {

@@ -10,7 +10,7 @@ import { isEnded } from './record.ts'
 interface Holder {
   runId: string
   chainId: string
-  /** Each with the text that names it, and whether a request to cancel the run frees it. */
+  /** The keys by name. `untilEnd`: a request to cancel the run does not free the key. */
   keys: { name: string; untilEnd: boolean }[]
 }
 

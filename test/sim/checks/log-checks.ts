@@ -7,7 +7,7 @@ import { mayAnswerLate, type RunRecord } from './record.ts'
 import type { Snapshot } from './snapshot.ts'
 import { tokenOf } from './step-checks.ts'
 
-/** Lines of the engine: about signals and events that a run left, and events that singletons skipped. */
+/** The engine's own lines: about signals and events that a run left unused, and events that singletons skipped. */
 const OF_ENGINE = /^(The run ended |Event ")/
 
 export function checkLogs(all: Snapshot): void {

@@ -9,7 +9,7 @@ import type { MemoEntry } from '../workload/wire.ts'
 export interface RunRecord {
   namespace: string
   id: string
-  /** The events that were committed before the run was created: its waits do not look back at them. */
+  /** The events that were committed before the run was created. Its waits do not look back at them. */
   earlierEvents: ReadonlySet<string>
   /** Absent until the run was first read. */
   run?: RunView
@@ -17,21 +17,21 @@ export interface RunRecord {
   /** Every frame read so far, page by page. */
   frames: StoredFrame[]
   openFrom: number
-  /** Frames that were sent to streams without being read, since the last comparison with the stored ones. */
+  /** Frames that were sent to streams without a read of the store, since the last comparison with the stored frames. */
   sentFrames: StoredFrame[]
-  /** Time of the last frame that was decided on all frames before it. */
+  /** Time of the last frame that was decided with knowledge of all earlier frames. */
   lastTs: string
   terminalSince?: number
   /** Passes sent while the run was paused. */
   sentWhilePaused: number
   /** Checkpoints answered without `stop` while the run was paused. */
   wentOnWhilePaused: number
-  /** Settled entries that invokes of this run, and acks, have carried. */
+  /** Settled entries that invokes and acks of this run have carried. */
   memo: Map<string, MemoEntry>
-  /** Their step ids, in the order in which they were carried. */
+  /** Their step ids, in the order of carrying. */
   order: readonly string[]
   lastAttempt: number
-  /** By step index: when a time-out was committed, by the simulation's time. */
+  /** When a timeout was committed, in simulation time, by step index. */
   timedOutAt: Map<number, number>
   /** The clock by which the engine writes times: once it was set, times cannot be compared any more. */
   wall: Wall
@@ -71,17 +71,17 @@ export function isEnded(run: { status: string } | undefined): boolean {
   return run !== undefined && TERMINAL.includes(run.status)
 }
 
-/** Whether the run waits until another one gives its slot up. */
+/** Whether the run waits until another run gives up its slot. */
 export function waitsForSlot({ status, waitingFor }: Pick<RunView, 'status' | 'waitingFor'>): boolean {
   return status === 'queued' && waitingFor?.kind === 'concurrency'
 }
 
-/** Whether the run was ended from outside, so that a pass under way may still add steps that are to be undone. */
+/** Whether the run was ended from outside. A pass under way may then still add steps to undo. */
 export function mayAnswerLate(run: Pick<RunView, 'status'> | undefined): boolean {
   return run?.status === 'cancelled'
 }
 
-/** Whether the attempts of the step are spent in a workflow that pauses then: a resume tries it again. */
+/** Whether the step's attempts are spent in a workflow that pauses in this case. Resuming the run retries the step. */
 export function isSpent(step: Pick<Step, 'status' | 'attempt' | 'spentAt'>): boolean {
   return step.status === 'failed' && step.spentAt === step.attempt
 }

@@ -1,5 +1,5 @@
-// Checks that nothing is left to do: without faults and with nothing due, nothing is leased or scheduled, and a run
-// that has not ended waits for something from outside.
+// Checks that nothing is left to do. Without faults and with nothing due, nothing is leased or scheduled, and a run that has not
+// ended waits for something from outside.
 
 import type { Bounds } from '../../../packages/engine/src/compose/engine.ts'
 import { ensure } from '../core/violation.ts'
@@ -29,7 +29,7 @@ export function checkAllEnded(records: Iterable<RunRecord>): void {
   }
 }
 
-/** An idle engine requests as many rows as it can ever process: no slot is held, and none was released twice. */
+/** An idle engine requests as many rows as it can ever process, so no slot is held and none was released twice. */
 export function checkSlots(lastRequested: ReadonlyMap<string, number>, engine: number, bounds: Bounds): void {
   const { passesMax, deliveriesMax, timersMax } = bounds
   for (const [lane, max] of Object.entries({
@@ -42,7 +42,7 @@ export function checkSlots(lastRequested: ReadonlyMap<string, number>, engine: n
   }
 }
 
-/** No lane waits for its periodic look: whatever made a run due has woken its lane. */
+/** No lane waits for its periodic look, because whatever made a run due has woken its lane. */
 export function checkPrompt(records: Iterable<RunRecord>, now: number): void {
   for (const { id, run } of records) {
     const isDue = run?.availableAt !== undefined && run.leaseOwner === undefined && !waitsForSlot(run)

@@ -1,4 +1,4 @@
-// Checks runs: an ended run stays as it is, and a run that has not ended will be looked at again
+// Checks runs: an ended run never changes, and a run that has not ended will be looked at again
 // (docs/promises.md#runs).
 
 import type { RunView } from '../../../packages/engine/src/ports/store-reads.ts'
@@ -79,7 +79,7 @@ export function checkRunWhole(run: RunView, { wasSet }: Wall): void {
   ensure(run.result === undefined || run.status === 'succeeded', 'a result means succeeded', detail, [run.id])
 }
 
-/** The newest run of a chain, as far as it was read. */
+/** The newest run of a chain, as far as the chain was read. */
 function newestOfChain(id: string, runOf: (id: string) => RunRecord | undefined): RunRecord | undefined {
   const record = runOf(id)
   return record?.run?.continuedAs === undefined ? record : newestOfChain(record.run.continuedAs, runOf)

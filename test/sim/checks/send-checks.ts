@@ -1,5 +1,5 @@
-// Checks every invoke at the moment it is sent: it goes to the right runner, carries everything that is settled, and
-// comes neither too early nor too late. It is compared with what could be read when the engine was last idle.
+// Checks every invoke when it is sent: it goes to the right runner, carries everything that is settled, and is neither too early
+// nor too late. The comparison is with the last read while the engine was idle.
 
 import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
 import { ensure, same } from '../core/violation.ts'
@@ -54,7 +54,7 @@ function checkAddress({ id, run, namespace }: RunRecord, pass: Pass, { deps }: S
   ensure(same(event.data, input), "the event's data is the input", () => `${id}: ${JSON.stringify(event)}`, [id])
 }
 
-/** Passes of one run overlap only when an engine died or lost its lease; that engine aborts its own pass. */
+/** Passes of a run overlap only when an engine died or lost its lease. An engine that lost its lease aborts its own pass. */
 export function checkAlone(pass: Pass, underWay: Iterable<Pass>): void {
   const { runId } = pass.request.ctx
   for (const other of underWay) {
@@ -110,8 +110,8 @@ function checkMemo(record: RunRecord, pass: Pass): void {
 }
 
 /**
- * An ack carries what every memo carries, in the same order, so that a race in the handler has the same winner again.
- * A paused run stops at its next step. An ack that was delayed may carry less than later ones.
+ * An ack carries the same results as every memo, in the same order, so that a race in the handler has the same winner again. A
+ * paused run stops at its next step. A delayed ack may carry less than later ones.
  */
 export function checkAck(record: RunRecord, pass: Pass, ack: CheckpointAck): void {
   const { id, memo, run } = record
@@ -131,7 +131,7 @@ export function checkAck(record: RunRecord, pass: Pass, ack: CheckpointAck): voi
   ensure(record.wentOnWhilePaused <= 1, 'a paused run is stopped at its next checkpoint', () => id, [id])
 }
 
-/** Records what a runner knows of the run now. The memo grows only at its end. */
+/** Records what a runner now knows about the run. The memo grows only at its end. */
 function keepMemo(record: RunRecord, steps: Readonly<Record<string, MemoEntry>>): void {
   const { id, memo, order } = record
   const settled = Object.entries(steps).filter(([, entry]) => !entry.pending)
@@ -149,21 +149,21 @@ function keepMemo(record: RunRecord, steps: Readonly<Record<string, MemoEntry>>)
   for (const [stepId, entry] of settled) memo.set(stepId, entry)
 }
 
-/** Whether a resume may take the step's failure back: its attempts were spent in a workflow that pauses then. */
+/** Whether resuming may undo the step's failure: its attempts were spent in a workflow that pauses in this case. */
 function mayBeTakenBack({ steps }: RunRecord, stepId: string): boolean {
   return steps.some(({ id, spentAt }) => id === stepId && spentAt !== undefined)
 }
 
 /**
- * All entries except a failed step whose next attempt is due, or whose attempts a resume may have renewed, and a step that got a turn at its
- * limit, which may have been granted since it was read.
+ * All entries except two kinds: a failed step whose next attempt is due or whose attempts may have been renewed by resuming, and
+ * a step with a limit, because its turn may have been granted since the read.
  */
 function mustBeTold(step: Step, { sentAt, wall }: { sentAt: number; wall: Wall }): boolean {
   if (isSpent(step) || (step.limit !== undefined && !isDone(step))) return false
   return step.status !== 'retrying' || (!wall.wasSet && (step.nextAttemptAt ?? 0) > sentAt)
 }
 
-/** No memo carries the end of a timer before its time, counted from when the runner first reported the timer. */
+/** No memo carries the end of a timer before its time, counted from the runner's first report of the timer. */
 export function checkTimers(
   pass: Pass,
   {
@@ -180,7 +180,7 @@ export function checkTimers(
   for (const [stepId, entry] of Object.entries(request.steps)) {
     const isByHand = journal.settles.some(settled => settled.runId === runId && settled.stepId === stepId)
     if (entry.pending || entry.error || isByHand) continue
-    // Any of the passes that reported the timer may be the committed one: the earliest end is the bound.
+    // Any pass that reported the timer may be the committed one, so the earliest end is the bound.
     const reporters = runnerRecord.passes(runId).filter(earlier => earlier.reported.has(stepId))
     const dues = reporters.map(earlier => dueAt(earlier, stepId, entry, wallTimesFrom)).filter(due => due !== undefined)
     ensure(

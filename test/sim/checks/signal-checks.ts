@@ -11,7 +11,7 @@ import { chainOf } from './chain-checks.ts'
 import type { JudgedRun, Snapshot } from './snapshot.ts'
 import { tokenOf } from './step-checks.ts'
 
-/** The line of the engine about the signals that a run left. */
+/** The engine's line about the signals that a run left unused. */
 const LEFT_SIGNALS = /^The run ended and left (\d+) signals?/
 
 export function checkSignals(all: Snapshot): void {
@@ -22,7 +22,7 @@ export function checkSignals(all: Snapshot): void {
   for (const record of all.runs.values()) if (record.run.continuedFrom === undefined) checkChain(all, record, events)
 }
 
-/** An answer says whether the signal is in the log. */
+/** The answer to a signal shows whether the signal is in the log. */
 function checkSent({ runs }: Snapshot, sent: SentSignal, event: Event | undefined): void {
   const detail = () => `${JSON.stringify(sent)}: ${JSON.stringify(event)}`
   const subjects = [sent.runId, sent.token]
@@ -67,7 +67,7 @@ function checkChain(all: Snapshot, first: JudgedRun, events: readonly Event[]): 
 
 const isSignal = ({ source }: Event): boolean => source === 'signal' || source === 'update'
 
-/** An update has the answer of the step after the wait that took it; without that step none. */
+/** An update has the answer of the step after the wait that took it. Without that step it has no answer. */
 function checkAnswer(
   { record, step }: { record: JudgedRun; step: Step },
   event: Event,
@@ -101,7 +101,7 @@ function checkTaken(wait: { record: JudgedRun; step: Step }, own: readonly Event
   if (event) checkAnswer(wait, event, subjects)
 }
 
-/** No wait times out although a signal had been taken in for its run before. */
+/** No wait times out if a signal for its run was accepted before. */
 function checkTimeout(
   { journal, events }: Snapshot,
   {

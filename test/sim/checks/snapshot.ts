@@ -18,7 +18,7 @@ import type { RunRecord } from './record.ts'
 export type JudgedRun = RunRecord & { run: RunView }
 
 export interface Snapshot {
-  /** Every run in the order of its creation. */
+  /** Every run, in the order of creation. */
   records: ReadonlyMap<string, RunRecord>
   /** Every run of every namespace, with its steps and frames. */
   runs: ReadonlyMap<string, JudgedRun>

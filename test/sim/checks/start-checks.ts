@@ -1,4 +1,4 @@
-// Checks direct starts at the end of a simulation: a step and a caller start one run each, or get the live run that has their key
+// Checks direct starts at the end of a simulation: each step or caller starts one run, or gets the live run that has its key
 // (docs/steps.md#starting-runs, docs/concepts.md#one-live-run-per-key).
 
 import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
@@ -68,7 +68,7 @@ function nodeOf({ specs }: Snapshot, { run }: JudgedRun, { id }: Step): Extract<
   return node
 }
 
-/** The answer of a direct start is about its own run, or about a live run with its key. */
+/** The answer to a direct start names its own run, or a live run with its key. */
 function checkSent(all: Snapshot, sent: DirectStart, started: readonly JudgedRun[]): void {
   const { token, status = 500, runId = '', key } = sent
   const named = all.runs.get(runId)

@@ -1,4 +1,4 @@
-// Checks steps: a settled step stays as it is, no step id has two results, and every result was returned by a runner.
+// Checks steps: a settled step never changes, no step id has two results, and a runner returned every result.
 
 import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
 import type { RunView } from '../../../packages/engine/src/ports/store-reads.ts'
@@ -19,7 +19,7 @@ export function checkStepsKept(before: readonly Step[], now: readonly Step[], ru
     ensure(step?.id === old.id && step.op === old.op && step.name === old.name, 'a step stays where it is', detail, [
       runId,
     ])
-    // A resume tries a step again whose attempts were spent.
+    // Resuming retries a step whose attempts were spent.
     const isRenewed = isSpent(old) && !(step?.status === 'failed' && step.attempt === old.attempt)
     if (isLateResult(old, step)) continue
     if (isDone(old) && !isRenewed) ensure(same(old, step), 'a settled step never changes', detail, [runId])
@@ -36,7 +36,7 @@ export function checkStepsKept(before: readonly Step[], now: readonly Step[], ru
   }
 }
 
-/** Whether a step that was cancelled with its run has succeeded in the pass under way, and is to be undone. */
+/** Whether a step that was cancelled with its run then succeeded in the pass under way, and must be undone. */
 function isLateResult(old: Step, step: Step): boolean {
   return old.status === 'cancelled' && old.op === 'StepRun' && step.status === 'succeeded'
 }
@@ -75,7 +75,7 @@ export function checkStepsWhole({ run, steps, wall }: RunRecord, runnerRecord: R
   }
 }
 
-/** Steps that came with the end are stored with it, and before it. */
+/** Steps that were reported together with the end are stored with it, and before it. */
 function checkEndedWith(run: RunView, steps: readonly Step[], runnerRecord: RunnerRecord): void {
   if (run.status !== 'succeeded') return
   const result = tokenOf(run.result)
@@ -89,7 +89,7 @@ function checkEndedWith(run: RunView, steps: readonly Step[], runnerRecord: Runn
   }
 }
 
-/** The stored result of a StepRun is the result of one of its executions. */
+/** The stored result of a StepRun is the result of one of the step's executions. */
 function checkResult(runId: string, step: Step, runnerRecord: RunnerRecord): void {
   if (step.op !== 'StepRun' || step.settledBy) return
   const executions = runnerRecord.executions(runId, step.id)

@@ -1,6 +1,6 @@
-// Checks output streams (docs/streams.md): numbers without a gap, nothing behind the end, and a reader that applies the rollbacks keeps the
-// chunks of the successful attempts, in their order. A read at the end gives the messages that commits wrote and that readers got, however
-// rows were merged since.
+// Checks output streams (docs/streams.md): numbers without gaps, nothing after the end, and a reader that applies rollbacks keeps
+// exactly the chunks of the successful attempts, in order. A read at the end gives the messages that commits wrote and readers
+// got, however rows were merged since.
 
 import type { StreamMessage } from '@perdure/protocol'
 import type { Change, Unit } from '../../../packages/engine/src/domain/model/change.ts'
@@ -15,7 +15,7 @@ import { chunksOf } from '../workload/streamed.ts'
 import { isDone, mayAnswerLate } from './record.ts'
 import type { JudgedRun, Snapshot } from './snapshot.ts'
 
-/** A stream that somebody has written to. */
+/** A stream that has been written to. */
 export interface WrittenStream extends StreamName {
   /** The messages that commits wrote, as readers get them. */
   messages: StreamMessage[]
@@ -86,7 +86,7 @@ async function messagesIn(stream: StreamName, store: Store): Promise<StreamMessa
   }
 }
 
-/** The run has ended: its end is the last message. */
+/** The run has ended, so its end is the last message. */
 function checkOrder({ runId, name, messages: written, read }: WrittenStream, messages: readonly StreamMessage[]): void {
   const what = (seen: unknown) => `${name}: ${JSON.stringify(seen)} of ${JSON.stringify(messages)}`
   const numbers = messages.map(({ n }) => n)
@@ -113,7 +113,7 @@ function checkCounted(
     ensure(isBeginning, 'the chunks that count are those of one attempt', detail, [runId])
     if (step === undefined || !isDone(step) || step.settledBy || step.status === 'cancelled') continue
     const success = step.status === 'succeeded' ? executions.find(({ token }) => isResultOf(step, token)) : undefined
-    // Chunks that a callback writes after the end of its run are not kept.
+    // Chunks that a callback writes after the end of its run are dropped.
     if (success?.isCut || (success && mayAnswerLate(run))) continue
     const expected = success?.hasStreamed ? chunksOf(success.token, name) : []
     ensure(same(chunks, expected), 'a settled step has the chunks of its successful attempt', detail, [runId])
@@ -121,7 +121,7 @@ function checkCounted(
   ensure(counted.size === 0, 'only steps write to a stream', () => JSON.stringify([...counted]), [runId])
 }
 
-/** The chunks that count for a reader, by step. */
+/** The valid chunks for a reader, by step. */
 function countedOf(messages: readonly StreamMessage[]): Map<string, unknown[]> {
   let counted: { n: number; chunk: unknown; step: string }[] = []
   for (const message of messages) {
@@ -134,7 +134,7 @@ function countedOf(messages: readonly StreamMessage[]): Map<string, unknown[]> {
   return bySteps
 }
 
-/** The steps that were executed, by hashed id, with their names in streams. */
+/** The executed steps, by hashed id, with their names in streams. */
 function stepNames(runnerRecord: RunnerRecord, runId: string): Map<string, string> {
   const names = new Map<string, string>()
   for (const { reported } of runnerRecord.passes(runId))

@@ -13,13 +13,13 @@ const MOVES: Readonly<Record<string, readonly string[]>> = {
   queued: ['running', 'paused', 'failed', 'cancelled'],
   running: ['queued', 'waiting', 'paused', 'succeeded', 'failed', 'cancelled'],
   waiting: ['queued', 'paused', 'failed', 'cancelled'],
-  // Failed or succeeded by the pass that was in flight at the pause.
+  // The pass in flight at the pause may still make the run fail or succeed.
   paused: ['queued', 'succeeded', 'failed', 'cancelled'],
 }
 /** After a resume the pass that was in flight at the pause may still run, and its end finds the run queued. */
 const MOVES_RESUMED = ['waiting', 'succeeded']
 
-/** Follows the timeline as a stream does: from the last seq, in pages of random size. */
+/** Follows the timeline like a stream: from the last seq, in pages of random size. */
 export async function followTimeline(record: RunRecord, reads: Reads, rng: Rng): Promise<void> {
   for (;;) {
     const limit = rng.pick([1, 3, 10, 100, 100, 100])
@@ -62,7 +62,7 @@ function appendFrame(record: RunRecord, frame: StoredFrame): void {
   record.frames.push(frame)
 }
 
-/** Frames that were sent to a stream without being read must equal the stored ones. */
+/** Frames that were sent to a stream without a read of the store must equal the stored frames. */
 export function checkTold(record: RunRecord): void {
   const stored = new Map(record.frames.map(frame => [frame.seq, frame]))
   for (const sent of record.sentFrames) {
@@ -77,7 +77,7 @@ export function checkTold(record: RunRecord): void {
   record.sentFrames = []
 }
 
-/** Compares the frames read so far with the run and its steps as they are now. */
+/** Compares the frames read so far with the current run and its steps. */
 export function checkTimelineWhole({ id, run, steps, frames }: RunRecord): void {
   if (run === undefined) return
   const last = frames.at(-1)
@@ -127,8 +127,8 @@ function statuses(frames: readonly StoredFrame[]): string[] {
 }
 
 /**
- * Whether the frame was decided on all frames before it. Wakes from outside are decided a moment before they are
- * committed, and steps that a fork carries keep the time at which they ended.
+ * Whether the frame was decided with knowledge of all earlier frames. Wakes from outside are decided a moment before their
+ * commit, and steps that a fork carries keep the time of their end.
  */
 function isTimely({ steps }: RunRecord, frame: StoredFrame): boolean {
   if (frame.kind === 'run_status') return frame.status !== 'queued'

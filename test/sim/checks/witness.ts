@@ -1,5 +1,5 @@
-// Observes the store from outside the engine. Whenever the engine is idle, it reads every run that a commit touched
-// and compares it with the previous read. Answers of the interface are checked at the next idle moment.
+// Observes the store from outside the engine. Whenever the engine is idle, the witness reads every run that a commit touched and
+// compares it with the previous read. It checks answers of the interface at the next idle moment.
 
 import type { Change, Unit } from '../../../packages/engine/src/domain/model/change.ts'
 import { derivedFrames } from '../../../packages/engine/src/domain/view/timeline-frames.ts'
@@ -102,7 +102,7 @@ export class Witness implements StoreTap, SendTap {
     this.lastRequested.set(`${engine} ${lane}`, limit)
   }
 
-  /** Reads all runs next time, not only the touched ones. */
+  /** Makes the next read cover all runs, not only the touched ones. */
   touchAll(): void {
     for (const id of this.records.keys()) this.#touched.add(id)
   }
@@ -161,7 +161,7 @@ export class Witness implements StoreTap, SendTap {
     })
   }
 
-  /** Looks at the callback after its answer. */
+  /** Looks at the callback's step after the answer to its post. */
   calledBack(posted: PostedCallback): void {
     this.later(() => {
       const { clock, wall } = this.#deps
@@ -172,7 +172,7 @@ export class Witness implements StoreTap, SendTap {
     })
   }
 
-  /** A step whose settling was acknowledged has that end. */
+  /** Checks that a step whose settling was acknowledged has that end. */
   settled(settled: Settled): void {
     if (settled.status !== 200) return
     this.later(() => {
@@ -246,7 +246,7 @@ export class Witness implements StoreTap, SendTap {
     if (isEnded(run)) record.terminalSince ??= clock.now()
     record.run = run
     record.steps = steps
-    // Not at every step: a stream that opens late must read the same frames.
+    // Not at every step, because a stream that opens late must read the same frames.
     if (!isEnded(run) && rng.chance(0.85)) return
     await followTimeline(record, reads, rng)
     checkTimelineWhole(record)

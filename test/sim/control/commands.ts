@@ -1,4 +1,4 @@
-// The commands of a history of control. The model and the engine carry out each of them, and must agree after each.
+// The commands of a control history. The model and the engine execute each command, and must agree after it.
 
 import { type Arbitrary, type AsyncCommand, asyncModelRun, constantFrom, nat, oneof, record } from 'fast-check'
 import { expect } from 'vitest'
@@ -9,7 +9,7 @@ import { type Action, isEnded, Model, type ModelRun, type Op, SLEEP_MS } from '.
 interface Real {
   engine: ControlledEngine
   ids: string[]
-  /** Ended runs that were compared already. They never change, and are compared again at the end. */
+  /** Ended runs that were already compared. They never change, and are compared again at the end. */
   done: Set<number>
 }
 
@@ -137,7 +137,7 @@ const action = constantFrom<Action>('cancel', 'pause', 'resume', 'replay', 'retr
 const answers = record({ ops: discovered, pick }).map(({ ops, pick }) => discover(ops, pick))
 const acts = record({ action, pick, step: pick }).map(({ action, pick, step }) => act(action, pick, step))
 
-/** Every kind of command; fast-check draws from the entries evenly. */
+/** Every kind of command. fast-check draws from the entries evenly. */
 export const commands: Arbitrary<Command>[] = [
   constantFrom(start),
   answers,
@@ -198,7 +198,7 @@ async function compare(model: Model, { engine, ids, done }: Real): Promise<void>
   for (const run of runs) if (isEnded(run)) done.add(run.no)
 }
 
-/** No run is unknown to the model, and the audit log agrees entry by entry. */
+/** The model knows every run, and the audit log agrees entry by entry. */
 async function compareLists({ runs, audit }: Model, { engine, ids }: Real): Promise<void> {
   const listed = (await engine.request('GET', '/runs?limit=200')).body as { id: string }[]
   expect(listed.map(({ id }) => id).sort(), 'all runs').toEqual(runs.map(({ no }) => ids[no] as string).sort())
@@ -215,7 +215,7 @@ async function compareLists({ runs, audit }: Model, { engine, ids }: Real): Prom
   )
 }
 
-/** Compares JSON first: comparing in detail would take most of the time. */
+/** Compares JSON first, because a detailed comparison would take most of the time. */
 function expectSame(found: object, expected: object): void {
   if (JSON.stringify(found) !== JSON.stringify(expected)) expect(found).toEqual(expected)
 }

@@ -19,7 +19,7 @@ const keyOf = (namespace: number) => `secret-key-of-namespace-${namespace}`
 export class ControlledEngine implements Transport {
   readonly clock = new SimClock()
   readonly waiting = new WaitingPasses()
-  /** How many passes of each run were sent, by run. */
+  /** How many passes of each run were sent. */
   readonly sent = new Map<string, number>()
   /** The error lines of the engine's log. */
   readonly errors: string[] = []

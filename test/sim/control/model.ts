@@ -1,5 +1,5 @@
-// The reference model of control: the state of runs, steps, passes and the audit log after any history. It is written
-// from docs/state-machine.md and docs/concepts.md#pause-resume-cancel, as plainly as possible.
+// The reference model of control: the state of runs, steps, passes and the audit log after any history. It follows
+// docs/state-machine.md and docs/concepts.md#pause-resume-cancel, as plainly as possible.
 
 type Status = 'queued' | 'running' | 'waiting' | 'paused' | 'succeeded' | 'failed' | 'cancelled'
 /** `Broken` is a StepRun that fails without a retry. */
@@ -26,7 +26,7 @@ export interface ModelRun {
   steps: ModelStep[]
   /** Arrival times of the events that the run's waits have taken. */
   taken: Set<number>
-  /** The pass in flight: the memo entry of each step, how many of them were settled, and the events among them. */
+  /** The pass in flight: the memo entry of each step, the number of settled entries, and the events among them. */
   pass?: { memo: Record<string, 'settled' | 'pending'>; settled: number; given: ReadonlySet<number> }
   passes: number
 }
@@ -60,7 +60,7 @@ export class Model {
     this.#send()
   }
 
-  /** The names of the steps that a pass reports, new in every run. */
+  /** The names of the steps that a pass reports. They are new in every run. */
   newNames(ops: readonly Op[]): string[] {
     return ops.map(() => `step-${++this.#names}`)
   }
@@ -154,8 +154,7 @@ export class Model {
   }
 
   /**
-   * Steps before the named one are carried with their results, except cancelled steps and the step that ended the
-   * run.
+   * The fork carries the steps before the named one with their results, except cancelled steps and the step that ended the run.
    */
   #fork(source: ModelRun, stepName: string | undefined): ModelRun {
     const before = source.steps.slice(0, stepName === undefined ? 0 : source.steps.findIndex(isNamed(stepName)))
@@ -201,10 +200,7 @@ export class Model {
     this.#wake(parent.run, parent.step, status === 'succeeded' ? 'succeeded' : 'failed')
   }
 
-  /**
-   * There is always a runner, so a queued run is sent at once, unless its pass from before a pause is still in
-   * flight.
-   */
+  /** There is always a runner, so a queued run is sent at once unless its pass from before a pause is still in flight. */
   #send(): void {
     for (const run of this.runs) {
       if (run.status !== 'queued' || run.pass) continue

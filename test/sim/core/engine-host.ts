@@ -1,4 +1,4 @@
-// Starts, crashes and drains engines, one after the other on the same store, and checks the errors they log.
+// Starts, crashes and drains engines in sequence on the same store, and checks the errors they log.
 
 import { MemoryQueue } from '../../../packages/engine/src/adapters/queue/memory.ts'
 import type { Bounds, Engine } from '../../../packages/engine/src/compose/engine.ts'
@@ -17,7 +17,7 @@ import type { Trace } from './trace.ts'
 import { ensure } from './violation.ts'
 
 const DRAIN_TIMEOUT_MS = 5000
-/** A longer drain hangs: this is the timeout, plus the longest that a few stalled commits in a row may take. */
+/** A longer drain hangs: this is the timeout plus the longest time for a few consecutive stalled commits. */
 const DRAIN_MS_MAX = 300_000
 
 export interface HostDeps {
@@ -50,7 +50,7 @@ export class EngineHost {
     this.#deps = deps
   }
 
-  /** The engine that serves now. */
+  /** The engine in service. */
   get current(): Incarnation | undefined {
     return this.#current
   }
@@ -74,7 +74,7 @@ export class EngineHost {
     trace.addGlobal(`engine ${life.no} starts`)
   }
 
-  /** Ends the process (dead), or stops it for so long that another engine takes its place (zombie). */
+  /** Ends the process (dead), or stops it until another engine has taken its place (zombie). */
   crash(how: 'dead' | 'zombie'): void {
     const { trace } = this.#deps
     if (!this.#current) return
@@ -83,7 +83,7 @@ export class EngineHost {
     this.#current = undefined
   }
 
-  /** Stops the engine as SIGTERM does. A leaked slot shows here: the stop never ends. */
+  /** Stops the engine like SIGTERM. A leaked slot shows here, because the stop would never end. */
   async drain(): Promise<void> {
     const { clock, trace } = this.#deps
     const incarnation = this.#current

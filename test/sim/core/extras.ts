@@ -4,10 +4,10 @@
 import { Rng } from './random.ts'
 
 /**
- * `cleanup`: steps have rollbacks. `slots`: workflows keep slots. `links`: runs continue as others. `settles`: somebody settles steps by
- * hand. `runWaits`: steps wait for other runs. `budgets`: runs have budgets. `signals`: steps wait for signals, which somebody sends.
- * `starts`: steps and a caller start runs directly, most with a key. `singletons`: workflows are singletons.
- * `limits`: steps share a limit of their app. `streams`: steps write to output streams, which somebody reads.
+ * `cleanup`: steps have rollbacks. `slots`: workflows keep slots. `links`: runs continue as others. `settles`: a caller settles
+ * steps by hand. `runWaits`: steps wait for other runs. `budgets`: runs have budgets. `signals`: steps wait for signals, which a
+ * caller sends. `starts`: steps and a caller start runs directly, mostly with a key. `singletons`: workflows are singletons.
+ * `limits`: steps share a limit of their app. `streams`: steps write to output streams, which readers follow.
  */
 export const EXTRAS = [
   'cleanup',
@@ -44,7 +44,7 @@ const FEATURES: Partial<Record<Extra, readonly string[]>> = {
   streams: ['streams'],
 }
 
-/** The features that runners of the seed name for its extras. */
+/** The protocol features that the seed's runners name for its extras. */
 export function featuresOf(extras: ReadonlySet<Extra>): string[] {
   return [...extras].flatMap(extra => FEATURES[extra] ?? [])
 }

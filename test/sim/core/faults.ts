@@ -1,15 +1,15 @@
-// Which faults a seed meets, and how often. Each seed draws its own mix: some seeds are calm, others have one kind of
-// fault in abundance, so that common faults do not hide rare combinations.
+// Which faults a seed has, and how often. Each seed draws its own mix: some seeds are calm, others have many faults of one kind,
+// so that common faults do not hide rare combinations.
 
 import { Rng } from './random.ts'
 
-/** The upper bound of each fault's probability. A seed draws its own below it. */
+/** The upper bound of each fault's probability. A seed draws a value below it. */
 const STRIKES_MAX = {
   /** Faults of the store: a commit fails before it is applied, loses its answer, or is slow. */
   commitFails: 0.06,
   commitLost: 0.06,
   commitSlow: 0.5,
-  /** The commit takes longer than a lease lasts. */
+  /** The commit takes longer than a lease. */
   commitStalls: 0.03,
   claimFails: 0.1,
   claimLost: 0.1,
@@ -28,25 +28,25 @@ const STRIKES_MAX = {
   repeatedOpcodes: 0.3,
   partialOpcodes: 0.15,
   slowRunner: 0.2,
-  /** Slower than a lease lasts, or than the engine waits. */
+  /** Slower than a lease, or slower than the engine waits. */
   stalledRunner: 0.1,
-  /** Faults of the webhook's receiver. */
+  /** Faults of the webhooks' receiver. */
   sendFails: 0.5,
   /** Not a fault: the runner sends checkpoints during its pass, some of them twice. */
   checkpoints: 1,
   repeatedCheckpoints: 0.3,
-  /** Somebody sets the wall clock of the machine, before an action of the script. */
+  /** The machine's wall clock is set before an action of the script. */
   clockSet: 0.3,
   /** Not a fault: the runner sends the last steps of a run with its end. */
   endsWithSteps: 1,
   /** Not a fault: the runner reports its steps over HTTP during its pass. */
   httpCheckpoints: 1,
-  /** Faults of such reports: the report or its answer is lost, slow, comes twice, or comes to another engine. */
+  /** Faults of such reports: the report or its answer is lost, is slow, arrives twice, or arrives at another engine. */
   reportLost: 0.15,
   reportSlow: 0.3,
   reportRepeated: 0.4,
   reportElsewhere: 0.4,
-  /** Not faults: two reports are under way at once; the pass is answered before its report. */
+  /** Not faults: two reports are under way at once, or the pass is answered before its report. */
   reportsTogether: 0.5,
   answerFirst: 0.2,
 } as const
@@ -62,7 +62,7 @@ export class Faults {
   /** `always`: faults that strike in every seed, at their upper bound. */
   constructor(seed: number, off: ReadonlySet<string>, always: readonly FaultKind[] = []) {
     const draw = new Rng(seed, 'fault mix')
-    // On average fewer than half of the kinds are on; in one seed of ten none is.
+    // On average fewer than half of the kinds are on. In one seed of ten, none is.
     const share = draw.chance(0.1) ? 0 : draw.next() * 0.9
     for (const kind of FAULT_KINDS) {
       const on = draw.chance(share)
@@ -71,7 +71,7 @@ export class Faults {
       else if (on && !off.has(kind)) this.#rates.set(kind, rate)
       this.#streams.set(kind, new Rng(seed, `fault ${kind}`))
     }
-    // Only one engine may have a store whose times it moves, and its calls are written in their order.
+    // Only one engine may use a store whose times it moves, and its calls are written in order.
     if (this.isOn('clockSet')) this.#rates.delete('commitStalls')
   }
 

@@ -1,5 +1,5 @@
-// Planted bugs of callbacks: each breaks one rule of docs/steps.md#callbacks. `planted.test.ts` shows that the simulation fails for
-// every one of them.
+// Planted bugs of callbacks: each breaks one rule of docs/steps.md#callbacks. `planted.test.ts` shows that the simulation notices
+// each of them.
 
 import { earlyCallbacksId } from '../../../packages/engine/src/domain/arrival/callback/early-callbacks.ts'
 import type { Change, Unit } from '../../../packages/engine/src/domain/model/change.ts'
@@ -35,7 +35,7 @@ export const PLANTED_IN_CALLBACKS: readonly PlantedBug[] = [
   },
 ]
 
-/** Whether the change is one that a post to a callback makes. */
+/** Whether the change comes from a post to a callback. */
 function isOfPost(change: Change): boolean {
   return change.type === 'step.woken' || isKept(change)
 }

@@ -81,7 +81,7 @@ export const PLANTED_IN_EXTRAS: readonly PlantedBug[] = [
     name: 'a limit is counted by each engine alone',
     from: 12,
     extras: ['limits'],
-    // Every other run stands for those of another engine.
+    // Every other run stands for runs of another engine.
     tamper: changes(change => {
       if (change.type === 'turns.granted') return [change, { ...change, poolId: `${change.poolId}+` }]
       if (change.type !== 'turn.asked' || change.runId.charCodeAt(change.runId.length - 1) % 2 === 0) return [change]

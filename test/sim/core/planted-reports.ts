@@ -68,7 +68,7 @@ export const PLANTED_IN_REPORTS: readonly PlantedBug[] = [
     ...afterTheEnd(async (pass, payload) => {
       const report = JSON.parse(payload) as Checkpoint
       const opcodes = [{ op: 'StepRun', id: hashId('late'), name: 'late', data: 1 }]
-      // With a seq that was taken, the report would be a repeat.
+      // With a seq that is already used, the report would be a repeat.
       await pass.take(JSON.stringify({ ...report, seq: report.seq + 1000, opcodes }))
       return { kind: 'obsolete' }
     }),
@@ -77,8 +77,8 @@ export const PLANTED_IN_REPORTS: readonly PlantedBug[] = [
 ]
 
 /**
- * The token of the last pass stays valid, the pass takes further reports, and what they store is not checked by the run's fence.
- * `takeLate` answers each.
+ * The token of the last pass stays valid, the pass takes further reports, and the run's fence does not check what they store.
+ * `takeLate` answers each report.
  */
 function afterTheEnd(takeLate: (pass: ReportingPass, payload: string) => Promise<Taken>): Omit<PlantedBug, 'name'> {
   let ended = new Set<string>()

@@ -62,7 +62,7 @@ export const PLANTED_IN_STARTS: readonly PlantedBug[] = [
   },
 ]
 
-/** Runs that are to be cancelled count as ended. */
+/** Runs with a requested cancel count as ended. */
 function freeAtCancel(): () => void {
   const isTheirs = (guard: Guard) => guard.type === 'unended'
   const restore = [

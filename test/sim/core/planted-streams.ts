@@ -1,4 +1,4 @@
-// Planted bugs of output streams. `planted.test.ts` shows that the simulation fails for every one of them.
+// Planted bugs of output streams. `planted.test.ts` shows that the simulation notices each of them.
 
 import type { Change } from '../../../packages/engine/src/domain/model/change.ts'
 import { StreamsDraft } from '../../../packages/engine/src/domain/streams/streams-draft.ts'
@@ -57,7 +57,7 @@ function isWritten(change: Change): boolean {
   return change.type === 'stream.written'
 }
 
-/** The first of the two merges leaves a last row of one chunk as it is, and the second drops it. */
+/** The first of the two merges leaves a last row of one chunk unchanged, and the second drops it. */
 function losingTheLastRow(change: Change): Change[] {
   if (change.type !== 'stream.merged') return [change]
   return [

@@ -1,5 +1,5 @@
-// Planted bugs: most change what is committed. `planted.test.ts` shows that the simulation fails for every one
-// of them: a checker that no bug can trip would prove nothing.
+// Planted bugs: most change what is committed. `planted.test.ts` shows that the simulation notices each of them: a checker that
+// no bug can trigger would prove nothing.
 
 import type { Change, Guard, Unit } from '../../../packages/engine/src/domain/model/change.ts'
 import type { PlantedInRunner } from '../workload/runner.ts'
@@ -12,9 +12,9 @@ export interface PlantedBug {
   tamper?(unit: Unit): Unit
   /** Durations use the wall clock. */
   durationsByWall?: true
-  /** A wait looks back to the wall time of its run's creation. */
+  /** A wait looks back to the wall-clock time of its run's creation. */
   looksBackByWall?: true
-  /** The part of answers that the runners leave out, as if the engine ignored it. */
+  /** The part of their answers that runners omit, as if the engine ignored it. */
   runner?: PlantedInRunner
   /** Replaces a part of the engine, and returns a function that restores it. */
   install?(): () => void
@@ -22,7 +22,7 @@ export interface PlantedBug {
   always?: readonly FaultKind[]
   /** Extras without which the bug cannot show. */
   extras?: readonly Extra[]
-  /** The first seed to play: the one that notices the bug soonest, for as long as the simulation plays it this way. */
+  /** The first seed to play: the one that notices the bug soonest, until changes to the simulation alter its history. */
   from?: number
 }
 

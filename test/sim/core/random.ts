@@ -54,7 +54,7 @@ export function unitOf(text: string): number {
   return hash32(text) / 0x1_0000_0000
 }
 
-/** FNV-1a, finished with the mixer of MurmurHash3: short texts that differ in one character spread well. */
+/** FNV-1a, finished with the mixer of MurmurHash3, so that short texts that differ in one character spread well. */
 function hash32(text: string): number {
   let hash = 0x811c_9dc5
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x0100_0193)

@@ -28,10 +28,10 @@ const ACTIONS = [
   'feed',
 ] as const
 export type ActionKind = (typeof ACTIONS)[number]
-/** Posts to callbacks follow what the runners do. */
+/** Posts to callbacks depend on the runners' actions. */
 export const ACTION_KINDS: readonly string[] = [...ACTIONS, 'callbacks']
 
-/** A seed sends no further events after this many runs: the simulation is about variety, not load. */
+/** A seed sends no further events after this many runs, because the simulation is about variety, not load. */
 const RUNS_MAX = 60
 const DEDUPE_IDS = 3
 const SINGLETON_KEYS = 2
@@ -104,7 +104,7 @@ export class Script {
     await clock.advance(1000)
   }
 
-  /** Sets the wall clock of the engine's machine back or ahead. The engine notices within seconds. */
+  /** Sets the wall clock of the engine's machine back or forward. The engine notices within seconds. */
   async #setClock(): Promise<void> {
     const { clock, faults, trace, wall } = this.#world
     const by = faults.stream('clockSet').int(-CLOCK_SET_MS_MAX, CLOCK_SET_MS_MAX)
@@ -181,12 +181,12 @@ export class Script {
     })
   }
 
-  /** The part of an event's data that singletons may have as their key. */
+  /** The part of an event's data that singletons may use as their key. */
   #keyed(rng: Rng): { k?: number } {
     return this.#world.extras.has('singletons') ? { k: rng.fork('k').int(1, SINGLETON_KEYS) } : {}
   }
 
-  /** Starts runs of a workflow directly, several at once or around the end of others. */
+  /** Starts runs of a workflow directly, several at once or around the end of other runs. */
   #start(rng: Rng): void {
     const { client, clock, specs, witness } = this.#world
     const { app, name: workflow } = rng.pick(specs)
@@ -286,7 +286,7 @@ export class Script {
     }
   }
 
-  /** Acts on every run with a pass in flight at once, so that answers and actions cross. */
+  /** Acts on all runs with a pass in flight at once, so that answers and actions cross. */
   #controlBusy(rng: Rng): void {
     const { client, witness } = this.#world
     const action = rng.weighted<ControlAction>({ cancel: 1, pause: 2 })
@@ -305,7 +305,7 @@ export class Script {
     return rng.chance(0.15) && !this.#off.has('namespaces') ? NAMESPACES[1] : NAMESPACES[0]
   }
 
-  /** Ends all faults, and lets everything happen that can happen on its own: then nothing is due or held. */
+  /** Ends all faults, and lets everything happen that can happen on its own. After that nothing is due or held. */
   async #calm(): Promise<void> {
     const { callbackPosts, faults, host, bounds, clock, runners, specs, trace, witness, client } = this.#world
     trace.addGlobal('calm')
@@ -342,7 +342,7 @@ export class Script {
       for (const namespace of NAMESPACES) {
         for (const name of SIGNALS) {
           const token = `ending-${round}-${namespace}-${name}`
-          // Sent to an app that does not exist, so that waits are woken and nothing is started.
+          // Sent to an app that does not exist, so that waits wake and nothing starts.
           client.post(token, namespace, { name, targetApp: 'nobody', data: { token, targetApp: 'nobody' } })
         }
       }

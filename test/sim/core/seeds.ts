@@ -7,7 +7,7 @@ const ONE = process.env.PERDURE_SEED
 /** Whether one history is played again. It does not need to show everything that the histories of a test show together. */
 export const isOneSeed = ONE !== undefined
 
-/** The seeds of a test's histories: by default `nightly` of them at night, and half as many in the rest. */
+/** The seeds of a test's histories: by default `nightly` seeds at night, and half as many otherwise. */
 export function seedsOf(nightly: number): readonly number[] {
   if (ONE !== undefined) return [Number(ONE)]
   const usual = isNight ? nightly : Math.ceil(nightly / 2)

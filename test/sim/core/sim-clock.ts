@@ -1,13 +1,13 @@
-// The virtual clock of the simulation. Between two timers it lets everything run to its end that the first one set
-// off, and then calls `onSettled`, where the checkers read what was committed.
+// The virtual clock of the simulation. Between two timers it lets everything that the first timer started run to its end. Then it
+// calls `onSettled`, where the checkers read what was committed.
 
 import { VirtualClock } from '../../../packages/engine/src/adapters/clock/virtual.ts'
 import { ensure } from './violation.ts'
 
-/** After this many turns of the event loop without activity nothing more is expected. */
+/** After this many turns of the event loop without activity, nothing more is expected. */
 const QUIET_TURNS = 4
 
-/** A calm engine needs a handful of turns, a busy one hundreds. This many turns are an endless loop. */
+/** A calm engine needs a handful of turns, a busy one hundreds. This many turns mean an endless loop. */
 const TURNS_MAX = 20_000
 
 /** Counts activity in real time: calls of the ports, requests. The clock waits until there is none. */
@@ -43,7 +43,7 @@ class Activity {
 
 export class SimClock extends VirtualClock {
   readonly activity: Activity
-  /** `onSettled` is called whenever there is no activity, before time goes on. */
+  /** `onSettled` is called whenever there is no activity, before time advances. */
   readonly settled: { onSettled: () => Promise<void> }
 
   constructor(start?: number) {
@@ -60,7 +60,7 @@ export class SimClock extends VirtualClock {
     this.settled = settled
   }
 
-  /** Resolves after so many virtual milliseconds. */
+  /** Resolves after this many virtual milliseconds. */
   wait(ms: number): Promise<void> {
     return new Promise(resolve => this.after(ms, resolve))
   }

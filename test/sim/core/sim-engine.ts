@@ -1,5 +1,5 @@
-// Starts the real engine for every kind of simulation: on the ports that the simulation gives it, without a socket.
-// Requests are injected, and errors that the engine logs are passed on.
+// Starts the real engine for every kind of simulation, on the simulation's ports and without a socket. Requests are injected, and
+// errors that the engine logs are passed on.
 
 import { pino } from 'pino'
 import { type Bounds, createEngine, type Engine, type Ports } from '../../../packages/engine/src/compose/engine.ts'

@@ -1,5 +1,4 @@
-// Runs one seed from beginning to end and checks it. When it fails, looks for a smaller simulation that fails in the
-// same way.
+// Runs one seed from beginning to end and checks it. If it fails, looks for a smaller simulation that fails in the same way.
 
 import { checkCallbacks } from '../checks/callback-checks.ts'
 import { checkCleanups } from '../checks/cleanup-checks.ts'
@@ -23,7 +22,7 @@ import type { Violation } from './violation.ts'
 import { createWorld, type World, type WorldOptions } from './world.ts'
 
 export interface Verdict {
-  /** A digest of everything that happened: a seed always gives the same digest. */
+  /** A digest of everything that happened. A seed always gives the same digest. */
   digest: string
   runs: number
   passes: number
@@ -56,7 +55,7 @@ export async function simulate(options: WorldOptions): Promise<Verdict> {
   }
 }
 
-/** The checks that need the whole history. */
+/** Runs the checks that need the whole history. */
 async function judge(world: World): Promise<void> {
   const { witness, inner, rng, specs, runnerRecord, journal, posts, runners } = world
   witness.touchAll()
@@ -84,7 +83,7 @@ async function judge(world: World): Promise<void> {
   await checkStreams(all, witness.streams, inner)
 }
 
-/** Switches off one kind of fault or action after the other for as long as the same check fails. */
+/** Switches off one kind of fault or action after another while the same check still fails. */
 export async function shrink(
   options: WorldOptions,
   failed: Verdict,

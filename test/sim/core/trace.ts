@@ -1,4 +1,4 @@
-// The trace of a simulation, in virtual time. It is kept for every seed (it is cheap) and printed, filtered, when one fails; its
+// The trace of a simulation, in virtual time. Every seed keeps one (it is cheap), and a failing seed prints it filtered. Its
 // digest shows whether a seed repeats itself.
 
 import { createHash } from 'node:crypto'
@@ -38,7 +38,7 @@ export class Trace {
     return this.#digest.copy().digest('hex')
   }
 
-  /** The lines about the subjects and the global ones; without subjects, the last lines of all. */
+  /** The lines about the subjects and the global lines. Without subjects, the last lines overall. */
   excerpt(subjects: readonly string[]): string {
     const concerned = this.#lines.filter(
       line => subjects.length === 0 || line.global || subjects.some(subject => line.text.includes(subject)),

@@ -3,9 +3,9 @@
 import { EngineError } from '../../../packages/engine/src/domain/model/errors.ts'
 
 export class Violation extends Error {
-  /** The short name of the check. While a failure is shrunk it must stay the same. */
+  /** The short name of the check. It must stay the same while a failure is shrunk. */
   readonly invariant: string
-  /** The ids by which the trace is filtered: runs, events, deliveries. */
+  /** The ids that filter the trace: runs, events, deliveries. */
   readonly subjects: readonly string[]
 
   constructor(invariant: string, detail: string, subjects: readonly (string | undefined)[] = []) {
@@ -26,7 +26,7 @@ export function ensure(
   if (!holds) throw new Violation(invariant, detail(), subjects)
 }
 
-/** An error that the engine is meant to meet: the simulation's store or network raised it. */
+/** An expected error: the simulation's store or network raised it on purpose. */
 export class InjectedFault extends EngineError {
   constructor(what: string) {
     super('unavailable', `injected: ${what}`)

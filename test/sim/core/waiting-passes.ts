@@ -6,7 +6,7 @@ import type { InvokeCall, InvokeReply } from '../../../packages/engine/src/ports
 export interface WaitingPass {
   runId: string
   memo: Record<string, { data?: unknown; error?: unknown; pending?: boolean }>
-  /** The steps of the run that a cleanup run follows; absent of any other run. */
+  /** For a cleanup run, the steps of the run it follows. Otherwise absent. */
   followed?: Record<string, { name: string; rollback?: true }> | undefined
   answer(status: number, body: unknown): void
   /** Reports during the pass. Undefined: the pass is obsolete. Never settles if the engine dies. */
@@ -16,7 +16,7 @@ export interface WaitingPass {
 export interface WaitOptions {
   /** Starts the deadline of the pass; returns a function that stops it. */
   deadline?: (expire: () => void) => () => void
-  /** Whether the engine that sent the pass has died: then nothing ends the pass any more. */
+  /** Whether the engine that sent the pass has died. Nothing can end the pass then. */
   isDead?: () => boolean
 }
 
@@ -25,7 +25,7 @@ export class WaitingPasses extends Set<WaitingPass> {
     return [...this].find(pass => pass.runId === runId)
   }
 
-  /** Keeps an invoke waiting until it is answered, aborted or expired. */
+  /** Keeps an invoke waiting until it is answered, is aborted or expires. */
   wait({ body, signal, onCheckpoint }: InvokeCall, options: WaitOptions = {}): Promise<InvokeReply> {
     const { deadline = () => () => {}, isDead = () => false } = options
     const { ctx, steps } = JSON.parse(body) as {

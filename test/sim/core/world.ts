@@ -1,5 +1,5 @@
-// Puts one seed's simulation together: the real engine on the real store in memory, with simulated runners, a
-// simulated network to them, and checkers. `script.ts` makes things happen in it.
+// Assembles one seed's simulation: the real engine on the real store in memory, with simulated runners, a simulated network to
+// them, and checkers. `script.ts` drives it.
 
 import { openSqliteStore } from '../../../packages/engine/src/adapters/sql/sqlite/store.ts'
 import type { Bounds } from '../../../packages/engine/src/compose/engine.ts'
@@ -37,7 +37,7 @@ export interface WorldOptions {
   tamper?: ((unit: Unit) => Unit) | undefined
   /** A planted bug: the engines' durations use the wall clock. */
   durationsByWall?: boolean | undefined
-  /** A planted bug: a wait looks back to the wall time of its run's creation. */
+  /** A planted bug: a wait looks back to the wall-clock time of its run's creation. */
   looksBackByWall?: boolean | undefined
   /** A planted bug of the runners. */
   runner?: PlantedInRunner | undefined
@@ -114,7 +114,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     current: () => host.current,
     fail: violation => witness.fail(violation),
   })
-  // Either few enough to run out, or as many as in production.
+  // Either few enough to be used up, or as many as in production.
   const bounds = rng.fork('bounds').pick([
     { passesMax: 2, deliveriesMax: 1, timersMax: 1 },
     { passesMax: 6, deliveriesMax: 3, timersMax: 2 },

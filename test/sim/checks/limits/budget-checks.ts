@@ -28,7 +28,7 @@ export async function checkBudgets({ runs, runnerRecord }: Snapshot, store: Stor
   }
 }
 
-/** The tokens of steps that ended by a pass. The last attempt of another step may have been reported or not. */
+/** The tokens of steps that a pass ended. The last attempt of other steps may have been reported or not. */
 function storedTokens({ id, steps }: JudgedRun): number {
   const ran = steps.filter(({ op, carried, settledBy, status }) => {
     const isByPass = op === 'StepRun' && !carried && !settledBy

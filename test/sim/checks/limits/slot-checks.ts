@@ -8,7 +8,7 @@ import { isEnded, type RunRecord, waitsForSlot } from '../record.ts'
 
 type Records = Iterable<RunRecord>
 
-/** The runs that hold a slot, of each workflow that keeps them, by namespace. */
+/** The runs that hold a slot, for each workflow that keeps slots, by namespace. */
 function holdersOf(
   records: Records,
   specs: readonly WorkflowSpec[],
@@ -44,7 +44,7 @@ export function checkKeptSlots(records: Records, specs: readonly WorkflowSpec[])
     )
 }
 
-/** At rest: a run that waits for a slot waits for its holders. */
+/** Checks at rest that a run waits only for a slot with holders. */
 export function checkSlotQueues(records: Records, specs: readonly WorkflowSpec[]): void {
   const all = [...records]
   const slots = holdersOf(all, specs)
