@@ -1,4 +1,4 @@
-// Checks the checkers: every planted bug must make the simulation fail within a few seeds.
+// Tests the checkers: every planted bug must make the simulation fail within a few seeds.
 
 import { expect, it } from 'vitest'
 import { PLANTED_BUGS } from './core/planted.ts'

@@ -16,7 +16,7 @@ const one = process.env.PERDURE_SEED
 const count = Number(process.env.PERDURE_SEEDS ?? usual)
 const seeds = one === undefined ? Array.from({ length: count }, (_, i) => first + i) : [Number(one)]
 
-// A test for each seed: a busy machine takes longer for all of them, not for one.
+// One test per seed: a busy machine takes longer for all seeds together, not for one.
 it.each(seeds)('keeps its promises under seed %i', async seed => {
   const verdict = await simulate({ seed, off: NOTHING_OFF })
   if (verdict.failure) throw new Error(await describeFailure(seed, verdict))

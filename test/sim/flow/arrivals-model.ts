@@ -1,5 +1,5 @@
-// A reference model of events under idempotency, rateLimit, singleton and cancelOn. It is written from
-// docs/flow-control.md alone, and processes the events in the order of the log.
+// A reference model of events under idempotency, rateLimit, singleton and cancelOn. It follows docs/flow-control.md only, and
+// processes the events in log order.
 
 export interface Policies {
   name: string
@@ -33,7 +33,7 @@ export interface ModelRun {
 }
 
 export type Outcome = 'run' | 'deduped' | 'dropped' | 'skipped'
-/** `any`: a crash may or may not have cost a token, so the model does not know whether the limit drops the event. */
+/** `any`: a crash may have cost a token, so the model does not know whether the limit drops the event. */
 export type Expected = Outcome | 'any'
 
 export class Model {
@@ -60,7 +60,7 @@ export class Model {
     return expected
   }
 
-  /** An event that was being sent when the engine died, and is not in the log: its tokens may be spent. */
+  /** Handles an event that was being sent when the engine died and is not in the log. Its tokens may be spent. */
   lost(name: string, data: Payload, at: number): void {
     for (const policies of this.#workflows) {
       if (

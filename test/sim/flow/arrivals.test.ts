@@ -138,7 +138,7 @@ class History {
         await engine.request('POST', '/events', events[0])
         return { events }
       case 'burst':
-        // Which of these events takes the last token is not determined.
+        // It is not determined which of these events takes the last token.
         if (this.#limited) for (const event of events) await engine.request('POST', '/events', event)
         else await Promise.all(events.map(event => engine.request('POST', '/events', event)))
         return { events }
@@ -188,9 +188,7 @@ class History {
     expect(came.size).toBe(expected.size)
   }
 
-  /**
-   * Every run exists and has its expected state. A run that was answered while the engine died may have either state.
-   */
+  /** Checks that every run exists in its expected state. A run that was answered while the engine died may have either state. */
   async #compareRuns(answered: string | undefined, mayDie: boolean): Promise<void> {
     const { store } = this.#engine
     const runs = await store.in(NAMESPACE).runs({ limit: 1000, dir: 'asc' })
@@ -212,7 +210,7 @@ class History {
     expect((await this.#watches()).sort(), 'watches').toEqual(watching.sort())
   }
 
-  /** Which runs have stored watches. Ended runs have none. */
+  /** Checks which runs have stored watches. Ended runs have none. */
   async #watches(): Promise<string[]> {
     const { store } = this.#engine
     const names = ['one', 'two', 'three', ALL, 'stop']

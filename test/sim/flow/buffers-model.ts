@@ -1,6 +1,5 @@
-// A reference model of debounce and batch, written from docs/flow-control.md alone: which runs follow from which
-// events. It reads the events as the log has them and needs no clock: an event that comes after a buffer's time is
-// not in the buffer.
+// A reference model of debounce and batch, based only on docs/flow-control.md: which runs follow from which events. It reads the
+// events from the log and needs no clock: an event after a buffer's time is not in the buffer.
 
 export interface Rule {
   name: string
@@ -18,11 +17,11 @@ export interface Logged {
 export interface Expected {
   input: unknown
   eventId: string
-  /** Ids of all its events. */
+  /** Ids of all events of the buffer. */
   eventIds: string[]
-  /** When the run is to be created, if an engine is up. */
+  /** When the run should be created, if an engine is up. */
   at: number
-  /** The event that completes the buffer, if one does. */
+  /** The event that completes the buffer, if any. */
   by?: string
 }
 

@@ -1,5 +1,5 @@
-// Debounce, batch and cron over random histories with crashes between any two writes: the runs of events and of cron
-// instants must be those of a reference model. `PERDURE_SEEDS=1000` plays more of them, `PERDURE_SEED=n` only that
+// Debounce, batch and cron over random histories with crashes between any two writes: the runs of events and cron instants must
+// match a reference model. `PERDURE_SEEDS=1000` plays more of them, `PERDURE_SEED=n` only that
 // one; a failure names its seed.
 
 import { expect, it } from 'vitest'
@@ -13,7 +13,7 @@ import { CrashingEngine } from './crashing-engine.ts'
 const SEEDS = seedsOf(30)
 const ACTIONS = 25
 const EVENT = 'thing.happened'
-/** After this long without events every buffer has ended. */
+/** After this time without events, every buffer has ended. */
 const QUIET_MS = 12_000
 const CRON = '*/3 * * * * *'
 const CRON_MS = 3000
@@ -37,7 +37,7 @@ it(`is as the model says in ${SEEDS.length} histories`, {
   }
   console.info(`${SEEDS.length} histories`, seen)
   if (isOneSeed) return
-  // Everything that the histories are meant to show has happened.
+  // Everything that the histories should show has happened.
   for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(SEEDS.length / 3)
 })
 
@@ -210,7 +210,7 @@ class History {
     expect(await store.nextAvailableAt('timers')).toBeGreaterThan(clock.now())
   }
 
-  /** Every instant has its run, except instants without an engine: only the latest of them has one. */
+  /** Checks that every instant has its run. Of the instants without an engine, only the latest has one. */
   #checkCron(runs: readonly Run[], seen: Seen): void {
     const expected = new Map<number, number>()
     const until = this.#engine.clock.now()
@@ -224,7 +224,7 @@ class History {
     seen.crons += found.length
   }
 
-  /** That moment, or the first one after it at which there was an engine. */
+  /** That moment, or the first later moment with an engine. */
   #up(at: number): number {
     let up = at
     for (const [from, until] of this.#downs) if (from < up && up <= until) up = until

@@ -1,6 +1,6 @@
-// Runs that continue under a singleton key, and steps that are settled by hand, over random histories with crashes between any two
-// writes and requests that meet in every order (docs/concepts.md#runs-that-continue, docs/steps.md#settle-a-step). Whenever the
-// engine is idle, every chain is whole, each key has one live run, and a step has the end that was acknowledged.
+// Runs that continue under a singleton key, and steps that are settled by hand, over random histories with crashes between any
+// two writes and requests in every order (docs/concepts.md#runs-that-continue, docs/steps.md#settle-a-step). Whenever the engine
+// is idle, every chain is complete, each key has one live run, and a step has the acknowledged end.
 // `PERDURE_SEEDS=1000` plays more of them, `PERDURE_SEED=n` only that one; a failure names its seed.
 
 import { createHash } from 'node:crypto'
@@ -62,7 +62,7 @@ testHistories({
 class Chronicle extends RandomHistory {
   /** The tokens of acknowledged settles, by run and hashed step. */
   readonly #settled = new Map<string, string>()
-  /** Every settled step as it was first read. */
+  /** Every settled step, as first read. */
   readonly #ends = new Map<string, string>()
   #runs: Run[] = []
   #steps = new Map<string, Step[]>()
@@ -121,7 +121,7 @@ class Chronicle extends RandomHistory {
     }
   }
 
-  /** While a run with the key is live, an event starts none. */
+  /** While a run with the key is live, an event does not start another. */
   async #send(): Promise<void> {
     const k = this.rng.pick(['x', 'y'])
     const live = this.#live().find(({ singletonKey }) => singletonKey === k)

@@ -1,7 +1,7 @@
-// Cleanup runs over random histories with crashes between any two writes, late answers and a slot that runs keep
-// (docs/concepts.md#cleanup-runs). Whenever the engine is idle, each run that ended with something to undo is followed by one cleanup run,
-// which has its slot; no slot has two holders; and at the end every step that can be undone is undone, the last one first.
-// `PERDURE_SEEDS=1000` plays more of them, `PERDURE_SEED=n` only that one; a failure names its seed.
+// Cleanup runs over random histories with crashes between any two writes, late answers and a kept slot
+// (docs/concepts.md#cleanup-runs). Whenever the engine is idle, exactly one cleanup run follows each run that ended with
+// something to undo and has its slot, and no slot has two holders. At the end, every step that can be undone is undone, the last
+// one first. `PERDURE_SEEDS=1000` plays more of them, `PERDURE_SEED=n` only that one; a failure names its seed.
 
 import { createHash } from 'node:crypto'
 import { expect } from 'vitest'
@@ -17,7 +17,7 @@ const SEEDS = seedsOf(25)
 const STEPS = 50
 const SECOND = 1000
 const NAMESPACE = 'default'
-/** Turns in which every run of a history ends, if its passes are answered. */
+/** Enough turns for every run of a history to end, if its passes are answered. */
 const LAST_TURNS_MAX = 200
 
 const changed =
@@ -74,9 +74,9 @@ const canBeUndone = ({ status, rollback }: Step) => status === 'succeeded' && ro
 class Chronicle extends RandomHistory {
   #runs: Run[] = []
   #steps = new Map<string, Step[]>()
-  /** The steps to undo when the cleanup run had started, by the run that it follows. */
+  /** The steps to undo when the cleanup run started, by the run that it follows. */
   readonly #toUndo = new Map<string, string>()
-  /** Runs that were seen as ended. */
+  /** Runs that have been seen as ended. */
   readonly #ended = new Set<string>()
   #count = 0
 
@@ -151,7 +151,7 @@ class Chronicle extends RandomHistory {
     else pass.answer(500, { error, logs: [] })
   }
 
-  /** The next rollback succeeds, or is to be tried again. */
+  /** The next rollback succeeds or must be retried. */
   #undo(pass: WaitingPass, isLast: boolean): void {
     const steps = Object.values(pass.followed ?? {}).filter(({ rollback }) => rollback)
     const next = steps.reverse().find(({ name }) => pass.memo[idOf(`rollback:${name}`)] === undefined)
@@ -207,7 +207,7 @@ class Chronicle extends RandomHistory {
     expect(cleanups.length, `cleanup runs of ${run.id}, which is ${run.status}`).toBe(hasCleanup ? 1 : 0)
     if (!isOver) return
     const [cleanup] = cleanups
-    // A cleanup run that a late answer made has no slot: it was free by then.
+    // A cleanup run created by a late answer has no slot, because the slot was already free.
     if (!this.#ended.has(run.id) && cleanup && keptSlots(run).length > 0) {
       expect(cleanup.holds, `what ${cleanup.id} holds`).toMatchObject({ slots: keptSlots(run), fromBirth: true })
       this.note('handed')
@@ -230,7 +230,7 @@ class Chronicle extends RandomHistory {
     }
   }
 
-  /** In the order of their settlement. */
+  /** In the order of settling. */
   #undoable(runId: string): Step[] {
     return this.#stepsOf(runId).filter(canBeUndone)
   }

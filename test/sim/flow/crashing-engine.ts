@@ -1,6 +1,6 @@
-// The real engine for histories of flow control: its store is in memory, its time virtual, every pass waits until the
-// history answers it, and the engine may die between any two writes. The store and the limiter's counts outlive it. Two of
-// them can share a store and a clock.
+// The real engine for histories of flow control, with a store in memory and virtual time. Every pass waits until the history
+// answers it, and the engine may die between any two writes. The store and the limiter's counts outlive the engine. Two engines
+// can share a store and a clock.
 
 import { seededRandom } from '../../../packages/engine/src/adapters/clock/seeded-random.ts'
 import { MemoryLimiter } from '../../../packages/engine/src/adapters/limiter/memory.ts'
@@ -17,16 +17,16 @@ import { type HttpAnswer, inject, startSimEngine } from '../core/sim-engine.ts'
 import { WaitingPasses } from '../core/waiting-passes.ts'
 import { Life, mortalClock, mortalQueue, never, Wall } from '../ports/life.ts'
 
-/** The calls that write to the store: the engine may die before or after each of them. */
+/** The calls that write to the store. The engine may die before or after each of them. */
 const WRITES: ReadonlySet<string> = new Set(['commit', 'claimRuns', 'claimTimers', 'claimDeliveries'])
 
 /** A planted bug: returns the units to commit, one after the other, in place of the given one. */
 export type Tamper = (unit: Unit) => readonly Unit[]
 
 export interface CrashingEngineOptions {
-  /** Another engine, whose store and clock this one shares. Registrations must be made before this one opens. */
+  /** Another engine; this one shares its store and clock. Register everything before this engine opens. */
   beside?: CrashingEngine | undefined
-  /** How many turns of the event loop a call to the store waits. Random turns let calls meet in every order. */
+  /** How many turns of the event loop a call to the store waits. Random numbers let calls happen in every order. */
   turns?: (() => number) | undefined
   tamper?: Tamper | undefined
   /** The first time, epoch ms. */
@@ -38,7 +38,7 @@ const LIVES_MAX = 1000
 
 export class CrashingEngine {
   readonly clock: SimClock
-  /** The wall clock of the engine's machine. Only an engine that is alone on its store may have it set. */
+  /** The wall clock of the engine's machine. It may be set only if the engine is alone on its store. */
   readonly wall = new Wall()
   /** Passes of the living engine. */
   readonly waiting = new WaitingPasses()
@@ -64,7 +64,7 @@ export class CrashingEngine {
     this.#options = options
     this.#life = new Life(beside ? LIVES_MAX : 0)
     this.clock = beside?.clock ?? new SimClock(options.startAt)
-    // While time passes, too, a dead engine gets a successor at once.
+    // A dead engine also gets a successor at once while time passes.
     const { onSettled } = this.clock.settled
     this.clock.settled.onSettled = async () => {
       await onSettled()
@@ -84,19 +84,19 @@ export class CrashingEngine {
     return this.#store
   }
 
-  /** Sends a request and lets everything that follows from it happen. Undefined: the engine died before it answered. */
+  /** Sends a request and waits for all its effects. Undefined: the engine died before it answered. */
   request(method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string, body?: unknown): Promise<HttpAnswer | undefined> {
     return this.orDeath(inject(this.#engine as Engine, { method, url, body }))
   }
 
-  /** The result of a call into the engine. Undefined: it died before. */
+  /** Resolves with the result of a call into the engine. Undefined: the engine died first. */
   async orDeath<T>(call: Promise<T>): Promise<T | undefined> {
     const result = await this.clock.activity.during(Promise.race([call, this.#died]))
     await this.settle()
     return result
   }
 
-  /** How many engines there have been. */
+  /** How many engines there have been so far. */
   get lives(): number {
     return this.#life.no
   }
@@ -115,7 +115,7 @@ export class CrashingEngine {
     await this.settle()
   }
 
-  /** Lets the engine die at its n-th write from now on, just before or just after it. */
+  /** Makes the engine die at its n-th write from now, just before or just after it. */
   crashAtWrite(n: number, before: boolean): void {
     this.#crash = { writesLeft: n, before }
   }

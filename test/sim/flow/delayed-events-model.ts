@@ -1,5 +1,5 @@
-// A reference model of events that are sent for later, written from docs/events.md#send-an-event-later alone: when each may
-// arrive, and that it arrives or is deleted, never both. Used by delayed-events.test.ts.
+// A reference model of events sent for later, based only on docs/events.md#send-an-event-later: when each may arrive, and that it
+// arrives or is deleted, never both. delayed-events.test.ts uses it.
 
 import { ensure } from '../core/violation.ts'
 
@@ -12,11 +12,11 @@ export interface Sent {
   id?: string
   /** A deletion was answered with 204. */
   isDeleted: boolean
-  /** A deletion was not answered: it may have happened. */
+  /** A deletion was not answered, so it may have happened. */
   mayBeDeleted: boolean
-  /** A deletion was answered with 404, and none had happened: the event has arrived. */
+  /** A deletion was answered with 404 although none had happened, so the event has arrived. */
   hasArrived: boolean
-  /** How often the log has it, as far as the model was shown. */
+  /** How often the event was in the log at the model's last look. */
   arrivals: number
 }
 
@@ -27,7 +27,7 @@ export interface Seen {
   listed: readonly { id: string; n: number }[]
   /** Ids of events, one for each deletion in the audit log. */
   deletions: readonly string[]
-  /** No engine's clock has shown a later time since the last look. */
+  /** The latest time that an engine's clock has shown since the last look. */
   latest: number
 }
 

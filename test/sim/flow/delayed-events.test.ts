@@ -1,5 +1,5 @@
-// Events that are sent for later, over random histories with crashes between any two writes, two engines on one store, and wall
-// clocks that are set: each arrives once and not before its time, or is deleted. `PERDURE_SEEDS=1000` plays more of them,
+// Events sent for later, over random histories with crashes between any two writes, two engines on one store, and wall clocks
+// that are set. Each event arrives once and not before its time, or is deleted. `PERDURE_SEEDS=1000` plays more of them,
 // `PERDURE_SEED=n` only that one; a failure names its seed.
 
 import { expect, it } from 'vitest'
@@ -19,10 +19,10 @@ const DELAYS_MS = [1, 500, 1000, 5000, 20_000, 60_000]
 const QUIET_MS = 120_000
 /** An engine notices within this time that its wall clock was set. */
 const CLOCK_NOTICED_MS = 6000
-/** An engine that is not notified finds a timer, or one whose engine died, at the latest after this time. */
+/** Within this time, an engine finds a timer without a notification, even a timer whose engine died. */
 const LATE_MS_MAX = 45_000
 
-/** A mode shows one difficulty; two engines cannot have clocks that are set, since the store's times move with one of them. */
+/** Each mode has one difficulty. Two engines cannot have clocks that are set, because the store's times move with one of them. */
 const MODES = ['one engine', 'two engines', 'set clock'] as const
 
 type Counts = Record<'arrived' | 'deleted' | 'races' | 'unanswered' | 'late' | 'clocks', number>
@@ -100,7 +100,7 @@ it('waits for its time if the clock is set back while its timer is claimed', asy
   engine.onCall = name => {
     if (name !== 'claimTimers' || other || engine.clock.now() < at) return
     engine.wall.set(-60_000)
-    // The engine reads its clock, and notices.
+    // The engine reads its clock and notices.
     other = engine.request('POST', '/events', { name: 'other' })
   }
   await engine.pass(500)
@@ -206,7 +206,7 @@ class History {
     })
   }
 
-  /** One to three clients delete an event, now or when its timer is claimed. */
+  /** Lets one to three clients delete an event, now or when its timer is claimed. */
   async #remove(atItsTime: boolean): Promise<void> {
     const rng = this.#rng
     const known = this.#model.open.filter(({ id }) => id !== undefined)
@@ -224,7 +224,7 @@ class History {
     this.#counts.races++
   }
 
-  /** Resolves when an engine claims timers `ms` from now; at the latest, at the end of that moment. */
+  /** Resolves when an engine claims timers `ms` from now, or at the end of that moment. */
   #claimAfter(ms: number): Promise<void> {
     const { clock } = this.#first
     const at = clock.now() + ms
@@ -289,7 +289,7 @@ class History {
     for (const { errors } of this.#engines) expect(errors).toEqual([])
   }
 
-  /** An engine that is alone lets an event arrive exactly at its time, or when it starts again. */
+  /** Checks that with a single engine, events arrive exactly at their time or when the engine starts again. */
   #checkTimes(): void {
     for (const { n, receivedAt } of this.#arrivals) {
       const { at } = this.#model.sent[n] as Sent
@@ -300,7 +300,7 @@ class History {
     }
   }
 
-  /** That moment, or the first one after it at which there was an engine. */
+  /** That moment, or the first later moment with an engine. */
   #up(at: number): number {
     let up = at
     for (const [from, until] of this.#downs) if (from < up && up <= until) up = until

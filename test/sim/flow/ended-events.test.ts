@@ -1,5 +1,5 @@
 // Runs that end while a workflow listens, over random histories with crashes between any two writes (docs/events.md#events-of-the-engine).
-// When the engine has been up for a minute, every end has one event and has started one run.
+// After the engine has been up for a minute, every end has one event and has started one run.
 // `PERDURE_SEEDS=1000` plays more of them, `PERDURE_SEED=n` only that one; a failure names its seed.
 
 import { expect } from 'vitest'
@@ -100,7 +100,7 @@ class Chronicle extends RandomHistory {
     const told = events.map(({ data }) => (JSON.parse(data as string) as { runId: string }).runId)
     const orders = runs.filter(({ workflow, status }) => workflow === 'order' && isTerminal(status))
     for (const { status } of orders) this.note(status)
-    // The end of an alert has an event, too, unless an event of the same name started it: nobody else listens.
+    // The end of an alert also has an event, unless an event of the same name started the alert: nobody else listens.
     const isTold = ({ workflow, status, eventName }: Run) =>
       isTerminal(status) && (workflow === 'order' || eventName !== `perdure/run.${status}`)
     const expected = runs.filter(isTold).map(({ id }) => id)

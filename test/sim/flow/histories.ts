@@ -1,4 +1,4 @@
-// Plays random histories of a crashing engine, and planted bugs that they must notice.
+// Plays random histories of a crashing engine, and planted bugs that the histories must notice.
 
 import { expect, it } from 'vitest'
 import { Rng } from '../core/random.ts'
@@ -13,10 +13,10 @@ export interface History {
   play(): Promise<void>
 }
 
-/** How often something was met, by name. */
+/** How often each thing was met, by name. */
 export type Seen = Record<string, number>
 
-/** A history of random acts against an engine, which counts what it meets. */
+/** A history of random acts against an engine. It counts what it meets. */
 export abstract class RandomHistory implements History {
   readonly transcript: string[] = []
   protected readonly engine: CrashingEngine
@@ -64,7 +64,7 @@ export async function playHistory<T extends History>(
   }
 }
 
-/** Turns of the event loop that calls to the store wait, so that they meet in every order. */
+/** Turns of the event loop that calls to the store wait, so that they happen in every order. */
 function randomTurns(seed: number): () => number {
   const turns = new Rng(seed, 'turns')
   return () => (turns.chance(0.3) ? turns.int(1, 10) : 0)
@@ -78,7 +78,7 @@ export interface Planted {
   from?: number
 }
 
-/** Fails unless one of the seeds from `from` on fails. */
+/** Expects one of the seeds from `from` on to fail. */
 export async function expectNoticed({ name, from = 1 }: Planted, play: (seed: number) => Promise<unknown>) {
   for (let seed = from; seed <= SEEDS_MAX; seed++) {
     const failure = await play(seed).then(
@@ -95,15 +95,15 @@ export interface Histories {
   shows: string
   seeds: readonly number[]
   timeoutMs: number
-  /** Names the random numbers of these histories. */
+  /** The name of these histories' random numbers. */
   salt: string
   open(engine: CrashingEngine, rng: Rng, seen: Seen): History
-  /** Names of what the histories must meet, so that they test something. */
+  /** Names of the things that the histories must meet, so that they test something. */
   meets: readonly string[]
   planted: readonly Planted[]
 }
 
-/** Declares the test that plays the history of every seed, and one for each planted bug. */
+/** Declares the test that plays the history of every seed, and one test for each planted bug. */
 export function testHistories({ shows, seeds, timeoutMs, salt, open, meets, planted }: Histories): void {
   const play = (seed: number, seen: Seen, tamper?: Tamper) =>
     playHistory(seed, engine => open(engine, new Rng(seed, salt), seen), { tamper, turns: randomTurns(seed) })

@@ -1,5 +1,5 @@
-// A reference model of what holds runs back, written from docs/flow-control.md alone: which runs share a slot or a
-// throttle, which starts first, when a throttle allows the next start, and when a timeout ends a run.
+// A reference model of what holds runs back, based only on docs/flow-control.md: which runs share a slot or a throttle, which run
+// starts first, when a throttle allows the next start, and when a timeout ends a run.
 
 export interface Limit {
   limit: number
@@ -23,7 +23,7 @@ export interface Payload {
   p: number
 }
 
-/** The slots of a run with the run's own limits. Runs that share a slot have its name in common. */
+/** The slots of a run by name, with the run's own limits. Runs that share a slot have the same name for it. */
 export function slotsOf({ name, concurrency = [] }: Policies, data: Payload): Map<string, number> {
   const slots = new Map<string, number>()
   for (const { limit, key, scope } of concurrency) {
@@ -53,12 +53,12 @@ export function priorityOf({ priority }: Policies, data: Payload): number {
   return priority === undefined ? 0 : data.p
 }
 
-/** The name that runs with a common throttle share. */
+/** The name of a throttle, which is the same for all runs that share it. */
 export function throttleNameOf({ name, throttle }: Policies, data: Payload): string | undefined {
   return throttle && `${name} ${throttle.key === undefined ? '' : data.a}`
 }
 
-/** When the next start is allowed, after starts at these times, in their order. */
+/** When the next start is allowed after starts at these times, in order. */
 export function nextStart(
   { limit, period, burst }: NonNullable<Policies['throttle']>,
   starts: readonly number[],

@@ -79,10 +79,10 @@ const play = (seed: number, tamper?: Tamper) =>
   playHistory(seed, engine => new Chronicle(engine, new Rng(seed, 'holds')), { tamper })
 
 function workflowsOf(rng: Rng): Policies[] {
-  // Workflows that share a slot have the same limit: with different limits each run uses its own.
+  // Workflows that share a slot have the same limit. With different limits each run would use its own.
   const shared = { app: rng.int(1, 3), namespace: rng.int(1, 4) }
   const limits = (count: number) => {
-    // A run that kept one slot and waited for another could wait for ever, so all limits of a workflow hold alike.
+    // A run that kept one slot while waiting for another could wait forever, so all limits of a workflow hold the same way.
     const hold = rng.chance(0.4) ? { hold: 'run' as const } : {}
     return Array.from({ length: count }, (): Limit => {
       const scope = rng.pick(['workflow', 'app', 'namespace'] as const)
@@ -216,7 +216,7 @@ class Chronicle implements History {
     await this.#engine.settle()
   }
 
-  /** A link of a chain that keeps a slot is never held: it has no position in the log by which others would go before it. */
+  /** A link that keeps a slot is never held: it has no position in the log by which others could precede it. */
   async #continue(pass: WaitingPass | undefined, seen: readonly Seen[]): Promise<void> {
     const found = seen.find(({ run }) => run.id === pass?.runId)
     if (!found?.policies.concurrency?.[0]?.hold || found.policies.throttle) return
@@ -270,7 +270,7 @@ class Chronicle implements History {
     for (const line of linesOf(seen)) checkThrottle(line, now, this.#crashed)
   }
 
-  /** Answers every pass until nothing is left: no run is forgotten, and no slot is held at rest. */
+  /** Answers every pass until nothing is left. No run is forgotten, and no slot is held at rest. */
   async #finishAll(): Promise<void> {
     for (const { run } of await this.#runs()) {
       if (run.status === 'paused') await this.#engine.request('POST', `/runs/${run.id}/resume`)
@@ -295,7 +295,7 @@ function sleep(pass: WaitingPass | undefined, sleepMs: number) {
   return { op: 'Sleep', id, name: 'nap', sleepMs }
 }
 
-/** Among runs that share all their slots, those of higher priority start first, and then those that are earlier in the log. */
+/** Among runs that share all their slots, higher priority starts first, then the earlier position in the log. */
 function checkOrder(before: Seen[], after: Seen[]): void {
   const now = new Map(after.map(seen => [seen.run.id, seen.run]))
   const held = before.filter(({ run }) => run.waitingFor?.kind === 'concurrency')
@@ -339,8 +339,8 @@ function byRank(one: Seen, other: Seen): number {
 }
 
 /**
- * Never more starts than the rate allows. The first run of a start queue has no allowed start before it, and wakes
- * for the next.
+ * There are never more starts than the rate allows. The first run of a start queue has missed no allowed start, and wakes for the
+ * next.
  */
 function checkThrottle(line: Seen[], now: number, crashed: boolean): void {
   const throttle = line[0]?.policies.throttle as NonNullable<Policies['throttle']>
@@ -362,7 +362,7 @@ function checkThrottle(line: Seen[], now: number, crashed: boolean): void {
   expect(availableAt, `${id} is called for the next start`).toBeLessThanOrEqual(free)
 }
 
-/** Among the runs of a start queue that need no slot, the first have started. */
+/** Among the runs of a start queue that need no slot, the first ones have started. */
 function checkLineOrder(before: Seen[], after: Seen[]): void {
   const now = new Map(after.map(seen => [seen.run.id, seen]))
   for (const line of linesOf(before)) {

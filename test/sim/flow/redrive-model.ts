@@ -11,7 +11,7 @@ export interface BulkCalls {
   replies: readonly (Counts | undefined)[]
   /** Single redrives that were under way at the same time. */
   singles: readonly Single[]
-  /** Numbers of the events that were in the log before, or in the calls' span of time. */
+  /** Numbers of the events that were in the log before, or within the calls' time span. */
   events: readonly number[]
 }
 
@@ -29,7 +29,7 @@ export interface Counts {
   capped: boolean
 }
 
-/** Checks what calls have started, from the runs before and after them. */
+/** Checks which runs the calls have started, from the runs before and after them. */
 export function checkCalls(before: Starts, after: Starts, { replies, singles, events }: BulkCalls): void {
   const isAnswered = replies.some(reply => reply !== undefined)
   let started = 0

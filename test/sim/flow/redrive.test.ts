@@ -1,5 +1,5 @@
-// Redrive over random histories with crashes between any two writes and two engines on one store: in bulk, each event starts a
-// workflow at most once, however often calls are repeated; the single form always starts a run. `PERDURE_SEEDS=1000` plays
+// Redrive over random histories with crashes between any two writes and two engines on one store. In bulk, each event starts a
+// workflow at most once, however often calls are repeated. The single form always starts a run. `PERDURE_SEEDS=1000` plays
 // more of them, `PERDURE_SEED=n` only that one; a failure names its seed.
 
 import { expect, it } from 'vitest'
@@ -134,7 +134,7 @@ class History {
     }
   }
 
-  /** Events that start a run of `bill` or none. The engine does not die meanwhile. */
+  /** Sends events that start a run of `bill` or no run. The engine does not die meanwhile. */
   async #post(count: number): Promise<void> {
     for (const engine of this.#engines) engine.spare()
     const from = this.#events.length
@@ -231,7 +231,7 @@ class History {
     for (const { errors } of this.#engines) expect(errors).toEqual([])
   }
 
-  /** The audit log counts each run that was started by hand, and has an entry for each call that was answered. */
+  /** Checks that the audit log counts each run that was started by hand, and has an entry for each answered call. */
   async check(shown: Shown | undefined): Promise<void> {
     const reads = this.#first.store.in('default')
     const entries = await reads.controlActions({ limit: 10_000, action: 'event.redrive' })

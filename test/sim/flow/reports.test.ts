@@ -1,5 +1,5 @@
-// Progress and attributes that handlers report, by answers and by checkpoints, over random histories with crashes between any two
-// writes and wall clocks that are set: attributes are stored with the steps of their report or not at all, the newest progress
+// Progress and attributes that handlers report in answers and checkpoints, over random histories with crashes between any two
+// writes and wall clocks that are set. Attributes are stored with the steps of their report or not at all, the newest progress
 // wins, few values are stored, and none is lost at the end of a pass. `PERDURE_SEEDS=1000` plays more of them, `PERDURE_SEED=n`
 // only that one; a failure names its seed.
 
@@ -100,7 +100,7 @@ async function play(seed: number, { counts, tamper }: { counts?: Counts; tamper?
   }
 }
 
-/** A report of a handler, all of it at once. Its step shows whether it was stored. */
+/** A report of a handler, stored as a whole. Its step shows whether it was stored. */
 interface Report {
   n: number
   step?: string
@@ -119,14 +119,14 @@ class History {
   #attributes: Record<string, number> = {}
   /** Values that were reported for the run. */
   #values = new Set<number>()
-  /** The newest progress that an engine which is alive has taken. */
+  /** The newest progress that a live engine has accepted. */
   #newest: number | undefined
   #stored: number | undefined
-  /** The last value that was written, and when, by the clock that nobody sets. */
+  /** The last value that was written, and its time by the clock that is never set. */
   #written: number | undefined
   #writtenAt = Number.NEGATIVE_INFINITY
   #wasSetBack = false
-  /** Values that were written too soon after the one before. */
+  /** Values that were written too soon after the previous one. */
   readonly #early: string[] = []
 
   constructor(engine: CrashingEngine, rng: Rng) {
@@ -153,7 +153,7 @@ class History {
         const now = this.#engine.clock.now()
         const waited = now - this.#writtenAt
         const value = Number(change.progress.value)
-        // A commit that was stale is made again.
+        // A stale commit is repeated.
         const isFree = stops(unit) || this.#wasSetBack || value === this.#written
         if (!isFree && waited < EVERY_MS) this.#early.push(`${value} after ${waited} ms`)
         this.#written = value
@@ -199,7 +199,7 @@ class History {
     }
   }
 
-  /** The pass that is under way; after a nap or a crash, the next one. */
+  /** Resolves with the pass under way, or after a nap or a crash with the next one. */
   async #pass(): Promise<WaitingPass> {
     for (let ms = 0; ms < TAKEN_UP_MS; ms += 1000) {
       const pass = this.#engine.waiting.of(this.#runId)
@@ -256,7 +256,7 @@ class History {
     await this.#start()
   }
 
-  /** The engine took the report; if it died meanwhile, the run's steps, or its end, show whether it had. */
+  /** Whether the engine took the report. If it died meanwhile, the run's steps or its end show that. */
   async #taken(report: Report, isCertain: boolean, isEnd = false): Promise<void> {
     const { steps, status } = await this.#run()
     const isStored = isEnd ? isTerminal(status) : report.step !== undefined && steps.has(report.step)
@@ -271,7 +271,7 @@ class History {
     if (isCertain && report.progress !== undefined) this.#newest = report.progress
   }
 
-  /** A pass that is over, and that parks or ends its run, leaves no progress behind. */
+  /** A finished pass that parks or ends its run leaves no unstored progress behind. */
   async #checkNothingWaits(): Promise<void> {
     const { progress } = await this.#run()
     ensure(
@@ -299,7 +299,7 @@ class History {
       this.#engine.wall.set(by)
       // The new clock does not know the time of the last value.
       this.#wasSetBack = true
-      // The engine notices, and takes up the run again if its lease seems over.
+      // The engine notices, and continues the run if its lease seems to have expired.
       await this.#engine.pass(TAKEN_UP_MS)
     })
   }
@@ -312,7 +312,7 @@ class History {
     expect(this.#engine.errors).toEqual([])
     expect(this.#early, 'values that were written too soon').toEqual([])
     const { progress, attributes } = await this.#run()
-    // A progress that waited died with its engine.
+    // A waiting progress value died with its engine.
     if (this.#engine.lives !== lives) {
       this.#newest = progress
       if (progress !== this.#written) this.#writtenAt = Number.NEGATIVE_INFINITY
@@ -330,7 +330,7 @@ class History {
     this.#stored = progress
   }
 
-  /** Lists find the run by each attribute that it has, and not by an earlier value. */
+  /** Checks that lists find the run by each attribute that it has, and not by an earlier value. */
   async #checkLists(): Promise<void> {
     const reads = this.#engine.store.in('default')
     for (const key of ['last', ...KEYS]) {

@@ -1,5 +1,5 @@
-// One random history of schedules on a night when clocks change: moves from instant to instant, and shows the store to the
-// model after each. Used by schedule-nights.test.ts.
+// One random history of schedules on a night when clocks change. It moves from instant to instant, and shows the store to the
+// model after each. schedule-nights.test.ts uses it.
 
 import type { ScheduleEntry } from '@perdure/protocol'
 import { expect } from 'vitest'
@@ -11,7 +11,7 @@ import { fixedTimes, interval, NightSchedule, steadyTimes, type Times } from './
 const ACTIONS = 10
 /** The history stops this many milliseconds before an instant, with engines that are up. */
 const BEFORE_MS = 20_000
-/** Longer than the lease of a timer, a dead engine's too, and the longest sleep of a lane. */
+/** Longer than a timer's lease, even of a dead engine, plus the longest sleep of a lane. */
 const AFTER_MS = 40_000
 
 /** Time advances by at most this much at once. */
@@ -24,9 +24,9 @@ type Rival = 'pause' | 'resume' | 'fire' | 'put' | 'delete' | 'register'
 
 interface Schedule {
   model: NightSchedule
-  /** The path of its routes. */
+  /** The path of the schedule's routes. */
   path: string
-  /** Its body; absent for a schedule of a workflow. */
+  /** The schedule's body. Absent for a schedule of a workflow. */
   body?: object
 }
 
@@ -54,7 +54,7 @@ export class NightHistory {
     this.#options = options
   }
 
-  /** Registers the workflows and makes the schedules. */
+  /** Registers the workflows and creates the schedules. */
   async begin(): Promise<void> {
     const { rng, change } = this.#options
     const [bill, poll] = [fixedTimes(change, rng), steadyTimes(change, rng)]
@@ -118,7 +118,7 @@ export class NightHistory {
       await CrashingEngine.downTogether(this.#engines, ms)
     }
     for (const { model } of this.#schedules) counts.missed += model.runAt(this.#now)
-    // A clock that is set is noticed after some seconds.
+    // The engine notices the new clock after some seconds.
     await this.#first.pass(BEFORE_MS / 2)
     await this.#look()
     if (rng.chance(0.5)) this.#crashLater()
@@ -135,7 +135,7 @@ export class NightHistory {
     return model.following(this.#now + 2 * BEFORE_MS).filter(instant => instant <= this.#now + STRIDE_MS_MAX)
   }
 
-  /** Clients do something to the schedule at the moment at which an engine claims it. */
+  /** Clients act on the schedule at the moment when an engine claims it. */
   async #race(schedule: Schedule, at: number): Promise<void> {
     const { rng, counts } = this.#options
     const { model, path, body } = schedule
@@ -178,7 +178,7 @@ export class NightHistory {
     this.#deleted.set(schedule.model.id, schedule.model.fired)
   }
 
-  /** Resolves when an engine claims timers at that time; at the latest, at the end of that moment. */
+  /** Resolves when an engine claims timers at that time, or at the end of that moment. */
   #claimAt(at: number): Promise<void> {
     const ms = at - this.#now
     const { clock } = this.#first
@@ -192,7 +192,7 @@ export class NightHistory {
     })
   }
 
-  /** A client does something between two instants. */
+  /** A client acts on a schedule between two instants. */
   async #quiet(): Promise<void> {
     const { rng } = this.#options
     const schedule = rng.pick(this.#schedules)
@@ -223,7 +223,7 @@ export class NightHistory {
     return this.#first.settle()
   }
 
-  /** Instants that fired while the clock was ahead do not fire again, even if the schedule is paused meanwhile. */
+  /** Instants that fired while the clock was ahead do not fire again, even if the schedule was paused meanwhile. */
   async #setBack(): Promise<void> {
     const { rng, counts } = this.#options
     const ms = rng.int(1, 4) * 15 * MINUTE
@@ -258,7 +258,7 @@ export class NightHistory {
     do answer = await engine.request(method, url, kind === 'put' ? body : undefined)
     while (answer === undefined)
     if (kind === 'delete') expect([204, 404]).toContain(answer.status)
-    // A resume of a schedule that runs changes nothing.
+    // Resuming an active schedule changes nothing.
     else if (kind !== 'resume' || answer.status !== 409) expect(answer.status, JSON.stringify(answer)).toBeLessThan(300)
     return answer
   }
@@ -293,14 +293,14 @@ export class NightHistory {
     await this.#checkDeletions()
   }
 
-  /** However many clients deleted a schedule, the audit log has one deletion. */
+  /** Checks that the audit log has one deletion per schedule, however many clients deleted it. */
   async #checkDeletions(): Promise<void> {
     const actions = await this.#first.store.in('default').controlActions({ limit: 1000, action: 'schedule.delete' })
     const ids = actions.map(({ detail }) => JSON.parse(detail as string).id as string)
     expect(ids.sort()).toEqual([...this.#deleted.keys()].sort())
   }
 
-  /** The instants of the events, or of the runs, that a schedule has made; none is ahead of its time. */
+  /** The instants of the events or runs that a schedule has created. Checks that none is ahead of its time. */
   async #found(id: string): Promise<number[]> {
     const reads = this.#first.store.in('default')
     if (id.startsWith('own')) {

@@ -1,6 +1,6 @@
-// A reference model of schedules on a night when clocks change, written from docs/events.md#schedules alone: which instants fire,
-// over engines that are away, pauses and clocks that are set. It knows the instants from the offsets of the zone. Used by
-// schedule-nights.test.ts.
+// A reference model of schedules on a night when clocks change, based only on docs/events.md#schedules: which instants fire, with
+// engines that are away, pauses and clocks that are set. It computes the instants from the zone's offsets.
+// schedule-nights.test.ts uses it.
 
 import {
   type ClockChange,
@@ -12,14 +12,14 @@ import {
 import type { Rng } from '../core/random.ts'
 import { ensure } from '../core/violation.ts'
 
-/** By the contract of `catchUp: 'none'`: an instant that is later does not fire. */
+/** The contract of `catchUp: 'none'`: an instant that is later than this does not fire. */
 const LATE_MS_MAX = 60_000
 const EVERY_MS = 45 * MINUTE
 
 export interface Times {
-  /** Without its zone; absent for an interval. */
+  /** The expression without its zone. Absent for an interval. */
   cron?: string
-  /** Its instants of the night, in order. */
+  /** The instants of the night, in order. */
   instants: readonly number[]
 }
 
@@ -51,17 +51,17 @@ export function interval(now: number): Times & { everyMs: number; startsAt: numb
 export class NightSchedule {
   readonly id: string
   readonly catchUp: 'one' | 'all' | 'none'
-  /** Instants that have fired, and the moments at which it was fired by hand. */
+  /** Instants that have fired, and the moments of firing by hand. */
   readonly fired: number[] = []
   readonly #instants: readonly number[]
   /** Instants that have fired, or count as fired: they do not come again. */
   readonly #over = new Set<number>()
-  /** No instant before this one fires any more, unless the clock is set back. */
+  /** Instants before this one no longer fire, unless the clock is set back. */
   #floor: number
   #isPaused = false
-  /** When it fired last. */
+  /** When the schedule last fired. */
   #lastAt = 0
-  /** The instants that passed last without firing, the first and the last. */
+  /** The first and the last of the instants that were missed most recently. */
   #missed: { from: number; until: number } | undefined
 
   constructor(id: string, catchUp: 'one' | 'all' | 'none', { instants }: Times, now: number) {
@@ -71,7 +71,7 @@ export class NightSchedule {
     this.#floor = now + 1
   }
 
-  /** Undefined while it is paused. */
+  /** Undefined while the schedule is paused. */
   get nextAt(): number | undefined {
     return this.isPaused ? undefined : this.#coming[0]
   }
@@ -93,7 +93,7 @@ export class NightSchedule {
     this.#isPaused = true
   }
 
-  /** Instants of the pause are not made up for, and none that has fired comes again. */
+  /** Resumes the schedule. Instants during the pause do not fire later, and none that has fired comes again. */
   resume(now: number): void {
     if (!this.#isPaused) return
     this.#isPaused = false
@@ -105,7 +105,7 @@ export class NightSchedule {
     if (!this.isPaused) this.#countFrom(now)
   }
 
-  /** Instants that were missed last come again, and those after it fired last; the others before its next one are over. */
+  /** The instants missed last and the instants after the last firing come again. The others before the next instant are over. */
   #countFrom(now: number): void {
     const missed = this.#missed
     const isMissed = (instant: number) => missed && missed.from <= instant && instant <= missed.until
@@ -119,13 +119,13 @@ export class NightSchedule {
     this.#missed = missed.from > now ? undefined : { from: missed.from, until: past.at(-1) as number }
   }
 
-  /** Somebody fires it by hand; of a workflow, that counts as its last run. */
+  /** Records that the schedule is fired by hand. For a workflow, that counts as its last run. */
   fire(now: number, times = 1): void {
     this.fired.push(...Array.from({ length: times }, () => now))
     if (!this.id.startsWith('own')) this.#lastAt = now
   }
 
-  /** While an engine is there, every instant fires. */
+  /** While an engine is running, every instant fires. */
   runTo(now: number): void {
     for (let next = this.nextAt; next !== undefined && next <= now; next = this.nextAt) this.settle(next, true)
   }
@@ -151,7 +151,7 @@ export class NightSchedule {
     return passed.length - fires.length
   }
 
-  /** An instant for which a client raced with the engines has fired, or the client was first. */
+  /** Records that an instant fired in a race with a client, or that the client was first. */
   settle(instant: number, hasFired: boolean): void {
     if (!hasFired) return
     this.fired.push(instant)
@@ -160,7 +160,7 @@ export class NightSchedule {
     this.#lastAt = instant
   }
 
-  /** Compares the instants of the events or runs that the schedule has made. */
+  /** Compares the instants of the events or runs that the schedule has created. */
   check(found: readonly number[]): void {
     const iso = (times: readonly number[]) => [...times].sort().map(time => new Date(time).toISOString())
     const [expected, actual] = [iso(this.fired).join(' '), iso(found).join(' ')]

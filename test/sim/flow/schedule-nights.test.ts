@@ -91,7 +91,7 @@ const PLANTED: readonly Planted[] = [
 
 it.each(PLANTED)('notices $name', bug => expectNoticed(bug, seed => play(seed, undefined, bug.tamper)))
 
-/** Every night of the simulation begins some hours before the clocks change. */
+/** Every simulated night begins some hours before the clocks change. */
 async function play(seed: number, counts = noCounts(), tamper?: Tamper): Promise<void> {
   const rng = new Rng(seed, 'nights')
   const turns = rng.fork('turns')

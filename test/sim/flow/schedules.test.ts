@@ -1,5 +1,5 @@
 // Schedules of the API over random histories with crashes between any two writes, engines that are away, pauses and changes:
-// every instant sends its event once, as a reference model says. `PERDURE_SEEDS=1000` plays more of them, `PERDURE_SEED=n`
+// every instant sends its event once, as in a reference model. `PERDURE_SEEDS=1000` plays more of them, `PERDURE_SEED=n`
 // only that one; a failure names its seed.
 
 import { expect, it } from 'vitest'
@@ -9,9 +9,9 @@ import { CrashingEngine } from './crashing-engine.ts'
 
 const SEEDS = seedsOf(15)
 const ACTIONS = 25
-/** By the contract of `catchUp: 'none'`: an instant that is later does not fire. */
+/** The contract of `catchUp: 'none'`: an instant that is later than this does not fire. */
 const LATE_MS_MAX = 60_000
-/** A cron that fires every 20 s, and intervals: the model knows their instants without an expression. */
+/** A cron that fires every 20 s, and intervals. The model knows their instants without an expression. */
 const CRON = { cron: '*/20 * * * * *', everyMs: 20_000 }
 
 it(`each instant counts once in ${SEEDS.length} histories`, { timeout: 180_000 + SEEDS.length * 1000 }, async () => {
@@ -43,7 +43,7 @@ class Model {
   readonly body: object
   readonly expected: { instant: number; firedAt: number }[] = []
   missed = 0
-  /** Not known of an interval before it is made. */
+  /** Unknown for an interval before its creation. */
   #anchor: number
   #nextAt: number | undefined
   #isPaused = false
@@ -58,7 +58,7 @@ class Model {
     this.#anchor = isCron ? 0 : Number.NaN
   }
 
-  /** The schedule was made, or put again: then it keeps its instants, and its pause. */
+  /** The schedule was created, or put again. When put again, it keeps its instants and its pause. */
   put(now: number): void {
     if (Number.isNaN(this.#anchor)) this.#anchor = now
     if (!this.#isPaused) this.#nextAt ??= this.#after(now)
@@ -88,7 +88,7 @@ class Model {
     this.expected.push(...fires.map(instant => ({ instant, firedAt: now })))
   }
 
-  /** While an engine is there, every instant fires when it comes. */
+  /** While an engine is running, every instant fires on time. */
   runTo(now: number): void {
     while (this.#nextAt !== undefined && this.#nextAt <= now) this.runAt(this.#nextAt)
   }
@@ -133,7 +133,7 @@ class History {
       const [n, before] = [rng.int(1, 6), rng.chance(0.5)]
       await this.#record(`crash at write ${n}, before ${before}`, async () => this.#engine.crashAtWrite(n, before))
     } else if (kind === 'fire') {
-      // A client does not repeat it, since each repeat fires: the engine does not die meanwhile.
+      // A client does not repeat this request, because each repeat fires. The engine does not die meanwhile.
       this.#engine.spare()
       await this.#ask(`fire ${model.id}`, 'POST', `/schedules/${model.id}/fire`)
       this.#fired++
@@ -150,13 +150,13 @@ class History {
     model.put(this.#engine.clock.now())
   }
 
-  /** A request of a client that repeats it until it is answered. */
+  /** Sends a request repeatedly until it is answered, like a client. */
   #ask(what: string, method: 'POST' | 'PUT', url: string, body?: unknown): Promise<void> {
     return this.#record(what, async () => {
       let answer: Awaited<ReturnType<CrashingEngine['request']>>
       do answer = await this.#engine.request(method, url, body)
       while (answer === undefined)
-      // A resume of a schedule that runs, or whose first answer was lost in a crash, changes nothing.
+      // Resuming changes nothing for an active schedule, or if the first answer was lost in a crash.
       if (url.endsWith('/resume') && answer.status === 409) return
       expect(answer.status, JSON.stringify(answer)).toBeLessThan(300)
     })
@@ -187,7 +187,7 @@ class History {
     const records = (await store.in('default').events({ limit: 10_000 })).map(({ event }) => event).reverse()
     for (const model of this.#models) {
       const own = records.filter(({ name }) => name === model.id)
-      // An event that was fired by hand has the moment as its instant; the model does not expect it.
+      // An event that was fired by hand has that moment as its instant. The model does not expect it.
       const scheduled = own.map(({ scheduledAt, receivedAt }) => ({ instant: scheduledAt, firedAt: receivedAt }))
       const byHand = scheduled.filter(({ instant, firedAt }) => instant === firedAt)
       const sorted = (of: typeof scheduled) => of.map(event => JSON.stringify(event)).sort()

@@ -1,5 +1,5 @@
-// A throttle over virtual time, through the HTTP interface: runs that are cancelled, timed out, paused or crashed
-// leave no gap in its starts and cause no burst, and its start queue is in order of priority.
+// A throttle over virtual time, through the HTTP interface: runs that are cancelled, timed out, paused or crashed leave no gap in
+// its starts and cause no burst. Its start queue is in order of priority.
 
 import { describe, expect, test } from 'vitest'
 import type { Run } from '../../../packages/engine/src/domain/model/run.ts'
@@ -94,7 +94,7 @@ class Rated {
     return this.#engine.store.in('default').runs({ limit: 1000, dir: 'asc' })
   }
 
-  /** When runs started, in ms since the engine was opened, in that order. */
+  /** When runs started, in ms since the engine was opened, in ascending order. */
   async starts(): Promise<number[]> {
     return (await this.#started()).map(({ startedAt }) => (startedAt as number) - this.#beganAt)
   }
@@ -228,8 +228,7 @@ describe('the rate is kept', () => {
     const rated = await Rated.open({ throttle: aSecond })
     const runIds = await rated.sendMany(6)
     const held = await Promise.all(runIds.slice(1).map(runId => rated.engine.store.loadRun(runId)))
-    // As the previous version left them: without a place in the start queue, but with a time, which has come for all
-    // of them.
+    // As the previous version left them: without a place in the start queue, but with a time that has passed for all of them.
     for (const { run } of held.flatMap(loaded => loaded ?? [])) {
       const availableAt = rated.engine.clock.now() - rated.now() + 5 * SECOND
       const moved = { ...run, startQueue: undefined, availableAt, fence: run.fence + 1 }
@@ -250,7 +249,7 @@ describe('the start queue', () => {
     const runs = new Map<number, string>()
     for (const p of [0, 3, 9, 1, 2]) runs.set(p, await rated.send({ p }))
     await rated.pass(1500)
-    // This run comes later, and starts before those of lower priority.
+    // This run arrives later, and starts before the runs of lower priority.
     const late = await rated.send({ p: 5 })
     await rated.pass(10 * SECOND)
     const of = (p: number) => runs.get(p)
@@ -277,7 +276,7 @@ describe('the start queue', () => {
     expect(await rated.starts()).toEqual([0])
     await rated.end(rated.passes[0] as WaitingPass)
     expect(await rated.starts()).toEqual([0, 1500])
-    // The slot is faster: a run starts when the throttle allows it, and the slot is free by then.
+    // The slot is faster: a run starts when the throttle allows it, because the slot is already free.
     await rated.end(rated.passes[0] as WaitingPass)
     expect(rated.passes).toEqual([])
     for (const at of [2500, 3500, 4500]) {

@@ -1,5 +1,5 @@
-// Steps that wait for the ends of other runs, over random histories with crashes between any two writes and passes that meet in every
-// order (docs/steps.md#waiting-for-runs): each wait settles once, with the end of the chain or its timeout, and none is forgotten.
+// Steps that wait for the ends of other runs, over random histories with crashes between any two writes and passes in every order
+// (docs/steps.md#waiting-for-runs): each wait settles once, with the end of the chain or its timeout, and none is forgotten.
 // `PERDURE_SEEDS=1000` plays more of them, `PERDURE_SEED=n` only that one; a failure names its seed.
 
 import { expect } from 'vitest'
@@ -16,7 +16,7 @@ const SECOND = 1000
 /** Longer than a lease. */
 const REST = 30 * SECOND
 
-/** Runs with a wait that the changes begin. */
+/** Runs that get a wait through these changes. */
 const waitersIn = (changes: readonly Change[]) =>
   changes.flatMap(change =>
     change.type === 'step.recorded' && change.step.op === 'WaitForRun' ? [change.step.runId] : [],
@@ -50,7 +50,7 @@ testHistories({
 })
 
 class Waits extends RandomHistory {
-  /** Every settled wait as it was first read. */
+  /** Every settled wait, as first read. */
   readonly #ends = new Map<string, string>()
   #runs: Run[] = []
   #waits: Step[] = []
@@ -124,7 +124,7 @@ class Waits extends RandomHistory {
     pass.answer(206, { opcodes: [{ op: 'WaitForRun', id: 'report', name: 'report', runId, timeoutMs }], logs: [] })
   }
 
-  /** After time for every lease and timeout, no wait is left for a chain that has ended. */
+  /** Checks that after every lease and timeout, no wait is left for an ended chain. */
   async #rest(): Promise<void> {
     for (let turn = 0; turn < 4; turn++) {
       await this.engine.pass(REST)

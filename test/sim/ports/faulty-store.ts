@@ -1,5 +1,5 @@
 // The real store as one engine sees it over a bad connection: slow, sometimes failing, sometimes without an answer.
-// The real store carries out the calls; a commit that stalls for longer than a lease meets the guards of that later
+// The real store executes the calls. A commit that stalls for longer than a lease is checked against the guards of that later
 // moment.
 
 import type { Unit } from '../../../packages/engine/src/domain/model/change.ts'
@@ -16,7 +16,7 @@ export interface StoreTap {
   /** Called just after the unit was applied. */
   applied(unit: Unit): void
   claimedRuns(runs: readonly { id: string }[]): void
-  /** Called when a lane of an engine requests that many rows. */
+  /** Called when a lane of an engine requests this many rows. */
   requested(engine: number, lane: Lane, limit: number): void
 }
 
@@ -29,7 +29,7 @@ export interface FaultyStoreDeps {
   life: Life
   /** A planted bug: returns the unit to commit in place of the given one. */
   tamper?: ((unit: Unit) => Unit) | undefined
-  /** A planted bug: a wait looks back to the wall time of its run's creation. */
+  /** A planted bug: a wait looks back to the wall-clock time of its run's creation. */
   looksBackByWall?: boolean | undefined
 }
 
@@ -115,7 +115,7 @@ export class FaultyStore implements Store {
     return {
       latest: () => times.latest(),
       move: async (moved: Parameters<typeof times.move>[0]) => {
-        // The engine's calls reach its writer in their order.
+        // The engine's calls reach its writer in order.
         while (this.#onTheWay > 0) await clock.wait(1)
         return life.alive ? times.move(moved) : never<void>()
       },
@@ -203,7 +203,7 @@ export class FaultyStore implements Store {
     return (await inner.eventsSince(query)).filter(({ event }) => event.receivedAt >= from)
   }
 
-  /** A wait overlooks the events that it does not find. */
+  /** A wait ignores the events that it does not find. */
   async #commitByWall(unit: Unit): Promise<void> {
     try {
       await this.#deps.inner.commit(unit)
@@ -242,7 +242,7 @@ export class FaultyStore implements Store {
     }
   }
 
-  /** Without faults: nothing changes keys or namespaces here. */
+  /** Has no faults, because nothing changes keys or namespaces here. */
   get admin() {
     return this.#deps.inner.admin
   }

@@ -15,7 +15,7 @@ export interface ReportAnswer {
   text: string
 }
 
-/** Posts a report to the engine that serves now. Undefined: none answers. */
+/** Posts a report to the engine in service. Undefined: no engine answers. */
 type Post = (token: string, payload: string) => Promise<ReportAnswer | undefined>
 
 interface GatewayOptions {
@@ -35,7 +35,7 @@ export class Gateway {
   readonly #network: LoopbackNetwork
   readonly #tokens: PassTokens
   readonly #checkpoints: HttpCheckpoints
-  /** Engines that were forwarded to. */
+  /** Engines to which reports were forwarded. */
   readonly #known = new Set<string>()
 
   private constructor(

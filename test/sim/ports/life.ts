@@ -1,6 +1,6 @@
-// The life of one engine in the simulation. After a crash the engine's objects are still in memory, so every port of
-// a dead engine goes silent. A zombie is an engine on a stalled machine: answers it was waiting for still reach it,
-// and it may try to commit, but it gets nothing new.
+// The life of one engine in the simulation. After a crash the engine's objects are still in memory, so every port of a dead
+// engine goes silent. A zombie is an engine on a stalled machine: it still gets the answers it was waiting for, and may try to
+// commit, but it gets nothing new.
 
 import { callAt } from '../../../packages/engine/src/adapters/clock/call-at.ts'
 import type { Clock } from '../../../packages/engine/src/ports/clock.ts'
@@ -30,7 +30,7 @@ export function never<T>(): Promise<T> {
   return new Promise(() => {})
 }
 
-/** The wall clock of the machine, as far as it differs from the simulation's time. */
+/** The difference between the machine's wall clock and the simulation's time. */
 export class Wall {
   aheadMs = 0
   wasSet = false

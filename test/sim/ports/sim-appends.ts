@@ -38,12 +38,12 @@ export class SimAppends {
     this.#deps = deps
   }
 
-  /** Whether any of the executions writes. */
+  /** Whether any of the executions writes chunks. */
   write(executions: readonly Execution[]): boolean {
     return executions.some(({ token }) => appendsOf(token).length > 0)
   }
 
-  /** Sends the appends of the executions, which run side by side. False: the pass is over, and the runner gives it up. */
+  /** Sends the appends of concurrent executions. False: the pass is over, and the runner gives it up. */
   async send(flight: Appending, executions: readonly Execution[]): Promise<boolean> {
     const { clock, rng } = this.#deps
     const seqs = new Map<string, number>()
@@ -77,7 +77,7 @@ export class SimAppends {
     trace.add(`pass ${no} of ${request.ctx.runId} appends ${payload.slice(0, 300)}`)
     if (life.dead) return never()
     let ack = await flight.append(payload)
-    // The first acknowledgement got lost on its way.
+    // The first acknowledgement was lost on its way.
     if (ack !== undefined && faults.strikes('repeatedCheckpoints')) ack = await flight.append(payload)
     clock.activity.sign()
     trace.add(`engine ${life.no} answers the append of pass ${no}: ${ack}`)

@@ -1,6 +1,6 @@
-// The network between runners and engines for reports over HTTP (docs/wire-protocol.md#checkpoints-over-http): slow, sometimes losing a
-// report or its answer, bringing some reports twice and late, and some to another engine of the store, which forwards them. Each
-// answer is checked.
+// The network between runners and engines for reports over HTTP (docs/wire-protocol.md#checkpoints-over-http): slow, sometimes
+// losing a report or its answer. It delivers some reports twice and late, and some to another engine on the store, which forwards
+// them. Every answer is checked.
 
 import type { Engine } from '../../../packages/engine/src/compose/engine.ts'
 import type { Store } from '../../../packages/engine/src/ports/store.ts'
@@ -15,13 +15,13 @@ import type { Checkpoint, CheckpointAck } from '../workload/wire.ts'
 import { Gateway, type ReportAnswer } from './gateway.ts'
 import type { Life } from './life.ts'
 
-/** An invoke whose runner reports. */
+/** An invoke whose runner sends reports. */
 export interface Reporting {
   pass: Pass
   readonly ended: boolean
   /** The highest seq that was sent. */
   sentSeq: number
-  /** The receipts by seq, in the order in which they came. */
+  /** The receipts by seq, in the order of arrival. */
   readonly receipts: Map<number, string>
 }
 
@@ -31,15 +31,15 @@ export interface SimReportsDeps {
   trace: Trace
   rng: Rng
   store: Store
-  /** The engine that serves now. */
+  /** The engine in service. */
   current(): { life: Life; engine: Engine } | undefined
   fail(violation: Violation): void
 }
 
 const TRIES_MAX = 3
-/** Longer than most passes take: a repeat may come after the end of its pass or of its run. */
+/** Longer than most passes take, so a repeat may arrive after the end of its pass or run. */
 const LATE_MS_MAX = 5000
-/** The refusals that say nothing about the report: it may be stored or not. */
+/** The refusals after which the report may be stored or not. */
 const UNCERTAIN = [429, 500, 503]
 
 export class SimReports {
@@ -79,7 +79,7 @@ export class SimReports {
     return faults.strikes('reportLost') ? undefined : answer
   }
 
-  /** Brings the report once more, later. If it was answered by then, with other content, which must not count. */
+  /** Delivers the report once more, later. If it has been answered, the repeat may have other content, which must not count. */
   async #repeat(flight: Reporting, report: Checkpoint): Promise<void> {
     const { clock, faults } = this.#deps
     const stream = faults.stream('reportRepeated')
@@ -133,7 +133,7 @@ export class SimReports {
     return answer && !life.dead ? { status: answer.statusCode, text: answer.body } : undefined
   }
 
-  /** Posts to another engine, which forwards the report to the one that sent the pass, if that one still serves. */
+  /** Posts to another engine, which forwards the report to the engine that sent the pass, if that engine is still in service. */
   async #forwarded(token: string, payload: string): Promise<ReportAnswer> {
     return (await this.#gateway).receive(token, payload)
   }

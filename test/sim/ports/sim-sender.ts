@@ -1,4 +1,4 @@
-// The receiver of the webhooks: it records every post, and fails as often as the faults say.
+// The receiver of the webhooks. It records every post, and fails as often as the faults require.
 
 import type { SendCall, Sender, SendReply } from '../../../packages/engine/src/ports/sender.ts'
 import type { Faults } from '../core/faults.ts'

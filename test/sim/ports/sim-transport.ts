@@ -1,5 +1,5 @@
-// The network between an engine and the runners: slow, sometimes refusing, sometimes breaking before or after the
-// runner did its work. A request on its way may be executed although its sender gave up or died.
+// The network between an engine and the runners: slow, sometimes refusing, sometimes breaking before or after the runner's work.
+// A request on its way may be executed even if its sender gave up or died.
 
 import type { InvokeCall, InvokeReply, Transport } from '../../../packages/engine/src/ports/transport.ts'
 import type { Faults } from '../core/faults.ts'
@@ -29,10 +29,10 @@ export interface SimTransportDeps {
   tap: SendTap
   life: Life
   runners: ReadonlyMap<string, SimRunner>
-  /** Invokes in flight, over all engines. A quiet end waits for them. */
+  /** Invokes in flight, over all engines. The simulation's end waits for them. */
   underWay: Set<Pass>
   reports: SimReports
-  /** Sends the appends of steps to output streams; absent in seeds without them. */
+  /** Sends the appends of steps to output streams. Absent in seeds without them. */
   appends?: SimAppends | undefined
 }
 
@@ -54,7 +54,7 @@ interface Flight {
 
 type Told = 'goesOn' | 'done' | 'stop' | 'useless'
 
-/** Nothing runs any more, and nothing new was started. */
+/** Nothing is running, and nothing new was started. */
 const STOPPED: InvokeReply = { kind: 'answered', status: 206, body: '{"opcodes":[],"logs":[]}' }
 
 const GARBAGE: readonly Answer[] = [
@@ -116,7 +116,7 @@ export class SimTransport implements Transport {
     return pass
   }
 
-  /** Resolves at the answer, the break, the deadline or the abort, whichever is first. */
+  /** Resolves at the answer, the break, the deadline or the abort, whichever comes first. */
   #reply(call: InvokeCall, runner: SimRunner, pass: Pass): Promise<InvokeReply> {
     const { clock, faults } = this.#deps
     const now = clock.now()
@@ -146,7 +146,7 @@ export class SimTransport implements Transport {
         return
       }
       clock.at(arrivesAt, () => {
-        // Given up while it was on its way: half of such requests never arrive.
+        // The sender gave up while the request was on its way. Half of such requests never arrive.
         if (call.signal.aborted && this.#deps.rng.chance(0.5)) return
         if (faults.strikes('checkpoints')) void this.#checkpointed(flight).then(end)
         else if (faults.strikes('httpCheckpoints')) void this.#reporting(flight).then(end)
@@ -183,7 +183,7 @@ export class SimTransport implements Transport {
     return appends.send({ pass, append }, executions)
   }
 
-  /** A pass that sends checkpoints, one after the other, until it ends, breaks or is stopped. */
+  /** Plays a pass that sends checkpoints one after the other until it ends, breaks or is stopped. */
   async #checkpointed(flight: Flight): Promise<InvokeReply> {
     const { clock, faults } = this.#deps
     const stream = faults.stream('checkpoints')
@@ -204,7 +204,7 @@ export class SimTransport implements Transport {
     const stream = faults.stream('httpCheckpoints')
     while (!flight.ended && stream.chance(0.85)) {
       const report = flight.runner.checkpoint(flight.pass, flight.sentSeq + 1, clock.now())
-      // These steps write nothing: their appends would come over HTTP, too.
+      // These steps write nothing, because their appends would come over HTTP too.
       flight.appended = flight.pass.executions.length
       if (!report) break
       if (faults.strikes('answerFirst')) {
@@ -216,7 +216,7 @@ export class SimTransport implements Transport {
         const parts = halves(report)
         const answers = await Promise.all(parts.map(part => this.#deps.reports.report(flight, part)))
         const left = parts.filter((_, i) => typeof answers[i] === 'string')
-        // Their receipts do not show which part settled first, so the handler gets the results from the next memo.
+        // The receipts do not show which part settled first, so the handler gets the results from the next memo.
         return left.length > 0 ? reported(...left) : STOPPED
       }
       const outcome = await this.#reported(flight, report)
@@ -248,7 +248,7 @@ export class SimTransport implements Transport {
     trace.add(`pass ${pass.no} of ${pass.request.ctx.runId} checkpoints ${payload.slice(0, 300)}`)
     if (life.dead) return never()
     let answer = await call.onCheckpoint(payload)
-    // The first ack got lost on its way.
+    // The first ack was lost on its way.
     if (answer !== undefined && faults.strikes('repeatedCheckpoints')) answer = await call.onCheckpoint(payload)
     clock.activity.sign()
     trace.add(`engine ${life.no} answers pass ${pass.no}: ${answer?.slice(0, 300)}`)
@@ -289,14 +289,14 @@ export class SimTransport implements Transport {
   }
 }
 
-/** The answer of a pass that brings the steps of these reports. */
+/** The answer of a pass that carries the steps of these reports. */
 function reported(...reports: readonly Checkpoint[]): InvokeReply {
   const opcodes = reports.flatMap(report => report.opcodes)
   const logs = reports.flatMap(report => report.logs)
   return { kind: 'answered', status: 206, body: JSON.stringify({ opcodes, logs }) }
 }
 
-/** Splits a report of several steps in two. Either may come first, so opcodes that repeat others are left out. */
+/** Splits a report of several steps in two. Either part may arrive first, so opcodes that repeat others are left out. */
 function halves({ seq, opcodes: all, logs }: Checkpoint): Checkpoint[] {
   const opcodes = all.filter(({ id }, i) => all.findIndex(one => one.id === id) === i)
   if (opcodes.length < 2) return [{ seq, opcodes: all, logs }]

@@ -1,6 +1,5 @@
-// A wait's event and its timeout, at the same moment and in every order of their store calls: one of them settles the
-// wait, and both sides know which. `PERDURE_RACES=100000` runs that many races; `PERDURE_SEED=n` begins with that
-// seed.
+// A wait's event and its timeout, at the same moment and in every order of their store calls. One of them settles the wait, and
+// both sides know which. `PERDURE_RACES=100000` runs that many races; `PERDURE_SEED=n` begins with that seed.
 
 import { expect, test } from 'vitest'
 import { openSqliteStore } from '../../../packages/engine/src/adapters/sql/sqlite/store.ts'
@@ -99,6 +98,6 @@ test(`${RACES} races of an event against a timeout have one outcome each`, { tim
   const won = { event: 0, timeout: 0 }
   for (let seed = FIRST_SEED; seed < FIRST_SEED + RACES; seed++) won[await race(store, seed)]++
   await store.close()
-  // Each side wins often: otherwise the two did not meet.
+  // Each side wins often; otherwise the two did not meet.
   expect(Math.min(won.event, won.timeout)).toBeGreaterThan(RACES / 10)
 })

@@ -1,4 +1,4 @@
-// Lets a seed decide which side goes next: every side stops before each of its store calls until it is released.
+// Lets a seed decide which side runs next. Every side stops before each of its store calls until it is released.
 
 import type { Seeded } from '../../kit/seeded.ts'
 
@@ -28,12 +28,12 @@ export class Interleaving {
     })
   }
 
-  /** Runs the sides to their ends, one store call of one side at a time. */
+  /** Runs all sides to their ends, one store call of one side at a time. */
   async run(...sides: (() => Promise<void>)[]): Promise<void> {
     this.#going = sides.length
     const ends = sides.map(side => side().finally(() => this.#stop()))
     const all = Promise.all(ends)
-    // A side that fails ends the race; the other sides still run to their ends.
+    // A failing side ends the race. The other sides still run to their ends.
     all.catch(() => {})
     for (;;) {
       if (this.#going > 0) await new Promise<void>(resolve => (this.#still = resolve))

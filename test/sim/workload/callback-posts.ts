@@ -11,7 +11,7 @@ import { hashId } from './handler.ts'
 export interface SharedCallback {
   namespace: string
   runId: string
-  /** Hashed. */
+  /** The hashed step id. */
   stepId: string
   url: string
 }
@@ -20,7 +20,7 @@ export interface CallbackPostsDeps {
   clock: SimClock
   rng: Rng
   client(): Client
-  /** Only the end of the simulation posts. */
+  /** Whether only the end of the simulation posts. */
   isOff: boolean
 }
 
@@ -38,7 +38,7 @@ export class CallbackPosts {
     this.#deps = deps
   }
 
-  /** A handler that runs knows the URL. */
+  /** A running handler knows the URL. */
   shared(callback: SharedCallback): void {
     if (this.#shared.has(callback.url)) return
     this.#shared.set(callback.url, callback)
@@ -92,7 +92,7 @@ export class CallbackPosts {
   }
 }
 
-/** A URL whose token is not valid. */
+/** A URL with an invalid token. */
 function wrongUrl({ url, stepId, runId }: SharedCallback, rng: Rng): string {
   const signatureStart = url.lastIndexOf('.') + 1
   const [head, signature] = [url.slice(0, signatureStart), url.slice(signatureStart)]

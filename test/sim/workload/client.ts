@@ -1,4 +1,4 @@
-// The caller of the HTTP interface: it registers runners, posts events and acts on runs. An engine that dies during a
+// The caller of the HTTP interface. It registers runners, posts events and acts on runs. An engine that dies during a
 // request leaves the caller without an answer, like a reset connection.
 
 import type { SendEvent, SendEventReply } from '../../../packages/protocol/src/index.ts'
@@ -160,7 +160,7 @@ export class Client {
     })
   }
 
-  /** Posts to a callback. `wrongUrl`: with a token that is not valid. */
+  /** Posts to a callback. `wrongUrl`: with an invalid token. */
   callback(token: string, { runId, stepId, url }: SharedCallback, wrongUrl?: string): void {
     const { journal, trace, witness } = this.#deps
     const isLate = isEnded(witness.records.get(runId)?.run)
@@ -176,7 +176,7 @@ export class Client {
     })
   }
 
-  /** Sends a request to the engine that serves now, and passes its answer on if one comes. */
+  /** Sends a request to the engine in service, and passes on its answer if there is one. */
   #request(namespace: string | undefined, url: string, body: unknown, onAnswer: (answer: HttpAnswer) => void): void {
     const { host, clock, witness } = this.#deps
     const incarnation = host.current

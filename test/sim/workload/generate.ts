@@ -24,7 +24,7 @@ export function generateWorkflows(rng: Rng, extras: ReadonlySet<Extra>): Workflo
       for (const app of apps) specs.push(generate(rng.fork(`${app}/${name}`), { app, name, level }))
     }
   }
-  // The last level starts nothing, so it may listen to what everybody emits.
+  // The last level starts nothing, so it may listen to the events of all levels.
   const listener = { app: rng.pick(APPS), name: 'listener', level: LEVELS }
   specs.push({
     ...generate(rng.fork('listener'), listener),
@@ -88,7 +88,7 @@ function withRunWait(spec: WorkflowSpec, rng: Rng): WorkflowSpec {
   return { ...spec, body: spec.body.toSpliced(rng.int(0, spec.body.length), 0, wait) }
 }
 
-/** Most workflows wait for signals, one after the other, and answer those that are updates. */
+/** Most workflows wait for signals, one after the other, and answer the updates among them. */
 function withSignalWaits(spec: WorkflowSpec, rng: Rng): WorkflowSpec {
   let body = spec.body
   for (let i = rng.int(0, 4); i > 0; i--) {
@@ -101,7 +101,7 @@ function withSignalWaits(spec: WorkflowSpec, rng: Rng): WorkflowSpec {
   return { ...spec, body }
 }
 
-/** Some workflows start runs of workflows of a higher level, which outlive theirs. */
+/** Some workflows start runs of higher-level workflows, which outlive their own runs. */
 function withStarts(spec: WorkflowSpec, rng: Rng): WorkflowSpec {
   if (spec.level >= LEVELS - 1) return spec
   let body = spec.body
@@ -122,7 +122,7 @@ export function startKeyOf(rng: Rng): StartKey {
   return { key: rng.pick(START_KEYS), ...(ifRunning && { ifRunning }) }
 }
 
-/** Most workflows are singletons, which wait for the events that start them. Some events cancel their runs. */
+/** Most workflows are singletons that wait for the events that start them. Some events cancel their runs. */
 function asSingleton(spec: WorkflowSpec, rng: Rng): WorkflowSpec {
   if (rng.chance(0.3)) return spec
   const mode = rng.weighted<'skip' | 'cancel' | 'deliver'>({ deliver: 6, skip: 1.5, cancel: 1.5 })
@@ -184,7 +184,7 @@ class Grower {
       all: 3 * branching,
       race: 0.6 * branching,
       caught: 1 * branching,
-      // Only where every pass comes by in the same order: the index of a handler's line counts from the start.
+      // Only where every pass arrives in the same order, because the index of a handler's line counts from the start.
       log: depth === 0 ? 1 : 0,
     } satisfies Record<Node['kind'], number>)
     switch (kind) {
@@ -205,7 +205,7 @@ class Grower {
     }
   }
 
-  /** A step that fails at once, whose error the handler catches. */
+  /** A step that fails at once. The handler catches its error. */
   #failing(before: Sequence): Node {
     return { kind: 'run', ...this.#named(before), failures: [9], nonRetriable: true, catchable: true, logLines: 0 }
   }
@@ -255,7 +255,7 @@ class Grower {
     }
   }
 
-  /** A new name, or sometimes the name of an earlier step of the same sequence: the position distinguishes them. */
+  /** A new name, or sometimes the name of an earlier step of the same sequence. The position distinguishes them. */
   #named(before: Sequence): { id: string; name: string } {
     const own = `s${this.#count++}`
     const names = before.flatMap(node => ('name' in node ? [node.name] : []))
@@ -271,7 +271,7 @@ class Grower {
   }
 }
 
-/** A workflow of a higher level. It may not be registered at all. */
+/** A higher-level workflow. It may not be registered at all. */
 function workflowAbove(level: number, rng: Rng): string {
   return rng.chance(0.05) ? 'nowhere' : `flow-${rng.int(level + 1, LEVELS - 1)}-${rng.int(0, 1)}`
 }

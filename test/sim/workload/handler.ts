@@ -11,12 +11,12 @@ export type Found = Exclude<Node, { kind: 'all' | 'race' | 'caught' | 'log' }>
 type Flow =
   | { state: 'done' }
   | { state: 'threw'; error: StepError; stepName: string }
-  /** The branch waits for a step that is parked, or was found in this very pass. */
+  /** The branch waits for a step that is parked or was found in this same pass. */
   | { state: 'suspended' }
 
 export interface Walked {
   flow: Flow
-  /** Steps that the memo does not have, in the order in which they were met. */
+  /** Steps that are not in the memo, in the order they were met. */
   found: Found[]
   /** Log lines of the handler itself. */
   lines: string[]
@@ -73,7 +73,7 @@ export function walk(body: Sequence, memo: Readonly<Record<string, MemoEntry>>):
   }
 }
 
-/** The update that the node answers; undefined where its wait got a signal, or nothing. */
+/** The update that the node answers. Undefined if its wait got a signal or nothing. */
 export function updateIdOf(
   { to }: Extract<Node, { kind: 'reply' }>,
   memo: Readonly<Record<string, MemoEntry>>,

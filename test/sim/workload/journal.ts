@@ -1,5 +1,5 @@
-// The record of the client: posted events, control actions and their answers. It is kept outside
-// the engine, for the checkers to compare.
+// The record of the client: posted events, control actions and their answers. It is kept outside the engine, for comparison by
+// the checkers.
 
 import type { SendEvent, SendEventReply } from '../../../packages/protocol/src/index.ts'
 
@@ -23,7 +23,7 @@ export interface ControlCall {
   body: unknown
   askedAt: number
   answeredAt?: number
-  /** HTTP status; absent when no answer came. */
+  /** HTTP status. Absent when there was no answer. */
   status?: number
   /** Id of the run in the answer: the run itself, or its fork. */
   answeredRunId?: string
@@ -35,15 +35,15 @@ export interface PostedCallback {
   /** Unique; part of the data. */
   token: string
   runId: string
-  /** Hashed. */
+  /** The hashed step id. */
   stepId: string
-  /** Whether the token of its URL is the callback's. */
+  /** Whether the URL had the callback's token. */
   isValid: boolean
   /** Whether the run was known to have ended before. */
   isLate: boolean
-  /** HTTP status; absent when no answer came. */
+  /** HTTP status. Absent when there was no answer. */
   status?: number
-  /** Whether the run had ended, or the step was out of time, when the engine was idle after the answer. */
+  /** Whether the run had ended or the step had timed out when the engine was idle after the answer. */
   isOver?: boolean
 }
 
@@ -53,7 +53,7 @@ export interface Settled {
   token: string
   runId: string
   stepId: string
-  /** HTTP status; absent when no answer came. */
+  /** HTTP status. Absent when there was no answer. */
   status?: number
 }
 
@@ -66,7 +66,7 @@ export interface SentSignal {
   isUpdate: boolean
   /** When the engine answered. */
   answeredAt?: number
-  /** HTTP status; absent when no answer came. */
+  /** HTTP status. Absent when there was no answer. */
   status?: number
 }
 
@@ -80,7 +80,7 @@ export interface DirectStart {
   key?: string
   ifRunning?: 'use' | 'refuse' | 'cancel'
   askedAt: number
-  /** HTTP status; absent when no answer came. */
+  /** HTTP status. Absent when there was no answer. */
   status?: number
   /** The run in the answer: the one that was started, or the live run with the key. */
   runId?: string

@@ -1,10 +1,9 @@
-// The workflows of the simulation: small trees that stand for user code. `generate.ts` generates them, `handler.ts`
-// runs them.
+// The workflows of the simulation: small trees in place of user code. `generate.ts` generates them, `handler.ts` runs them.
 
 import type { Opcode } from '@perdure/protocol'
 import { unitOf } from '../core/random.ts'
 
-/** The node that reports an opcode of each kind. A kind of the wire protocol without an entry does not compile. */
+/** The node that reports an opcode of each kind. If a kind of the wire protocol has no entry, this does not compile. */
 interface NodeOfOpcode {
   StepRun: 'run'
   StepLimit: 'run'
@@ -20,10 +19,10 @@ interface NodeOfOpcode {
   Webhook: 'webhook'
   ReplyToUpdate: 'reply'
 }
-/** Workloads cancel no runs by a step. */
+/** No step of the workloads cancels runs. */
 export type StepKind = NodeOfOpcode[Exclude<Opcode['op'], 'CancelRun'>]
 
-/** A durable step; `id` is unhashed and unique in the workflow, `name` is what the interface shows and may repeat. */
+/** A durable step. `id` is unhashed and unique in the workflow; `name` is shown by the interface and may repeat. */
 interface Leaf {
   id: string
   name: string
@@ -35,13 +34,13 @@ export interface RunNode extends Leaf {
   failures: readonly number[]
   nonRetriable: boolean
   catchable: boolean
-  /** The policy of the step, in place of the workflow's. */
+  /** The policy of the step, instead of the workflow's. */
   retry?: { maxAttempts: number; initialMs: number }
   retryAfterMs?: number
   logLines: number
 }
 
-/** The key of a direct start, and what happens if a live run has it. */
+/** The key of a direct start, and the reaction if a live run has it. */
 export interface StartKey {
   key?: string
   ifRunning?: 'use' | 'refuse' | 'cancel'
@@ -57,7 +56,7 @@ export type Node =
   /** For a run that the runner knows. Two runs may wait for each other, so there is always a timeout. */
   | (Leaf & { kind: 'runWait'; timeoutMs: number })
   | (Leaf & { kind: 'signalWait'; signal: string; timeoutMs: number })
-  /** Answers the signal of the wait `to`, if it is an update. */
+  /** Answers the signal that the wait `to` got, if it is an update. */
   | (Leaf & { kind: 'reply'; to: string })
   | (Leaf & { kind: 'emit'; eventName: string })
   | (Leaf & { kind: 'child'; workflow: string; app?: string })
@@ -74,7 +73,7 @@ export type Node =
 
 export type Sequence = Node[]
 
-/** Whether the step of a workflow that undoes has a rollback. */
+/** Whether a step has a rollback, in a workflow that undoes steps. */
 export function hasRollback({ undoes }: Pick<WorkflowSpec, 'undoes'>, { id }: Pick<Leaf, 'id'>): boolean {
   return undoes === true && unitOf(`undo ${id}`) < 0.6
 }
@@ -82,7 +81,7 @@ export function hasRollback({ undoes }: Pick<WorkflowSpec, 'undoes'>, { id }: Pi
 /** The limit that steps of the workloads share, in each app. */
 export const VENDOR = { limit: 2, period: 2000 }
 
-/** Whether the step of a workflow with limits has the limit. */
+/** Whether a step has the limit, in a workflow with limits. */
 export function isLimited({ limits }: Pick<WorkflowSpec, 'limits'>, { id }: Pick<Leaf, 'id'>): boolean {
   return limits === true && unitOf(`limit ${id}`) < 0.5
 }
@@ -118,6 +117,6 @@ export interface WorkflowSpec {
   failureBody: Sequence
   /** How often the handler itself throws, outside any step. */
   throwsOften: number
-  /** How often the handler throws what must not be repeated. */
+  /** How often the handler throws an error that must not be retried. */
   throwsFatallyOften: number
 }

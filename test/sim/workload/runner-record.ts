@@ -1,5 +1,5 @@
-// The record of the runners: every pass sent to them and every step they executed. The checkers compare it with what the
-// engine stored; only the invokes come from the engine.
+// The record of the runners: every pass sent to them and every step they executed. The checkers compare it with the store; only
+// the invokes come from the engine.
 
 import { unitOf } from '../core/random.ts'
 import type { Found } from './handler.ts'
@@ -8,7 +8,7 @@ import type { InvokeRequest, LogLine, MemoEntry } from './wire.ts'
 export interface Execution {
   /** Hashed step id. */
   stepId: string
-  /** Unique; in the `data` of a step that succeeded, and in the message of one that failed. */
+  /** Unique; in the `data` of a step that succeeded, or the message of a step that failed. */
   token: string
   failed: boolean
   /** The attempt of the step, as the engine counts it. */
@@ -18,7 +18,7 @@ export interface Execution {
   hasStreamed?: true
   /** The engine accepted no further appends of it. */
   isCut?: true
-  /** When it started, for a step with a limit. */
+  /** When the execution started, for a step with a limit. */
   startedAt?: number
 }
 
@@ -31,12 +31,12 @@ export interface Pass {
   request: InvokeRequest
   sentAt: number
   timeoutMs: number
-  /** The knowledge of the runner: the memo, and the acks since. */
+  /** What the runner knows: the memo, and the acks since. */
   memo: Record<string, MemoEntry>
   executions: Execution[]
-  /** The handler ran, so it was given the memo. */
+  /** Whether the handler ran, and so was given the memo. */
   isAnswered?: true
-  /** Steps that were first reported in this pass, by hashed id, and when. */
+  /** Times of the steps that were first reported in this pass, by hashed id. */
   reported: Map<string, { node: Found; at: number }>
   /** The token of the result, for a pass that returned. */
   returned?: string
@@ -47,7 +47,7 @@ export interface Pass {
   /** The code of the error that ended the handler. */
   gaveCode?: string
   rootLines: LogLine[]
-  /** When its sender got an answer, or gave it up. */
+  /** When the sender got an answer or gave up. */
   endedAt?: number
 }
 
@@ -71,7 +71,7 @@ export class RunnerRecord {
     this.#executions.set(key(runId, execution.stepId), [...this.executions(runId, execution.stepId), execution])
   }
 
-  /** The run that a step waits for: another one of the namespace, the same whenever it is reported. */
+  /** The run that a step waits for: another run of the namespace, the same for every report. */
   awaitedBy(
     { namespace, request: { ctx } }: { namespace: string; request: { ctx: { runId: string } } },
     stepId: string,
@@ -102,8 +102,8 @@ export class RunnerRecord {
   }
 
   /**
-   * The starts of steps with a limit, of each app of a namespace, without those that came when the pass had been given up: by its engine, or
-   * by another one that had sent the next pass.
+   * The starts of steps with a limit, by app of a namespace, without starts after the pass was given up by its engine or by
+   * another engine that sent the next pass.
    */
   starts(): { app: string; at: number; runId: string; pass: number }[] {
     return [...this.#passes.values()].flatMap(ofRun =>

@@ -26,12 +26,12 @@ export interface RunnerDeps {
   planted?: PlantedInRunner | undefined
 }
 
-/** The part of answers that a runner leaves out, as if the engine ignored it. */
+/** The part of its answers that a runner omits, as if the engine ignored it. */
 export type PlantedInRunner = 'no codes' | 'no policies'
 
 export class SimRunner {
   readonly deps: RunnerDeps
-  /** Whether its address accepts connections. */
+  /** Whether the runner's address accepts connections. */
   up = true
 
   constructor(deps: RunnerDeps) {
@@ -55,7 +55,7 @@ export class SimRunner {
       const asReported = carried.data === undefined && !carried.error && !carried.pending
       const entry = asReported ? { data: opcodes.find(opcode => opcode.id === id)?.data } : carried
       const known = pass.memo[id]
-      // In the order in which they settled, as in a memo.
+      // In the order of settling, as in a memo.
       if (known?.pending && !entry.pending) delete pass.memo[id]
       pass.memo[id] = entry
     }
@@ -134,7 +134,7 @@ export class SimRunner {
     }
   }
 
-  /** The answer of a handler that an error has ended. */
+  /** The answer of a handler that ended with an error. */
   #ended(pass: Pass, error: StepError & { code: string }, lines: Lines): Answer {
     pass.gaveCode = error.code
     const { code: _, ...rest } = error
@@ -259,7 +259,7 @@ const rollback = (id: string, name: string): RunNode => ({
   logLines: 0,
 })
 
-/** The report of a pass, which may be the last of its run. */
+/** Builds the report of a pass, which may be the last of its run. */
 interface LastSteps {
   body: Sequence
   walked: Walked
@@ -283,12 +283,12 @@ function failuresOf(node: RunNode, runId: string): number {
   return node.failures[Math.floor(unitOf(`${runId} ${node.id}`) * node.failures.length)] as number
 }
 
-/** The tokens that an attempt spends, whenever it is executed. */
+/** The tokens that an attempt spends, the same for every execution. */
 export function tokensOf(runId: string, stepId: string, attempt: number): number {
   return 1 + Math.floor(unitOf(`spend ${runId} ${stepId} ${attempt}`) * 1000)
 }
 
-/** A result that no execution gave. */
+/** A result that no execution returned. */
 function forgedResult(no: number): { data: unknown } {
   return { data: { token: `forged ${no}` } }
 }
@@ -356,7 +356,7 @@ function directive(
   }
 }
 
-/** The URL of a callback is derived as docs/wire-protocol.md#callbacks says. */
+/** The URL of a callback, derived as in docs/wire-protocol.md#callbacks. */
 function callbackOf({ namespace, request }: Pass, { id }: Found): SharedCallback {
   const { runId, callbackUrl, callbackKey } = request.ctx
   const given = callbackUrl !== undefined && callbackKey !== undefined
@@ -375,7 +375,7 @@ export function leaves(body: Sequence): Found[] {
   })
 }
 
-/** The log lines of one pass, counted per scope. */
+/** The log lines of a pass, counted per scope. */
 class Lines {
   readonly all: LogLine[] = []
 

@@ -1,5 +1,5 @@
-// Readers of output streams: each follows one by long polls, from its beginning to the end of its run, over engines that die. The
-// checks compare the messages that they got with those of the stream at the end.
+// Readers of output streams. Each follows one stream by long polls, from its beginning to the end of the run, even while engines
+// die. At the end, the checks compare the received messages with the stream.
 
 import type { StreamMessage } from '@perdure/protocol'
 import { offsetOf } from '../../../packages/engine/src/domain/streams/messages.ts'
@@ -22,7 +22,7 @@ export class StreamReaders {
     this.#deps = deps
   }
 
-  /** Follows the stream, unless enough are followed. */
+  /** Follows the stream, unless enough streams are followed already. */
   follow(stream: WrittenStream): void {
     if (this.#count++ >= READERS_MAX) return
     stream.read = []

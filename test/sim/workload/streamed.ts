@@ -1,4 +1,4 @@
-// The chunks that executions of steps write to output streams. Used by `sim-appends.ts`, which sends them, and by the checks.
+// The chunks that executions of steps write to output streams. `sim-appends.ts` sends them, and the checks use them.
 
 import { unitOf } from '../core/random.ts'
 
@@ -10,7 +10,7 @@ interface Append {
   chunks: readonly string[]
 }
 
-/** The appends of an execution, in their order; none for some. Steps share one stream, and some have another one, too. */
+/** The appends of an execution, in order; some executions have none. Steps share one stream, and some also have another. */
 export function appendsOf(token: string): readonly Append[] {
   const draw = (what: string) => unitOf(`${what} ${token}`)
   const count = draw('streams') < 0.4 ? 0 : 1 + Math.floor(draw('appends') * APPENDS_MAX)
@@ -21,7 +21,7 @@ export function appendsOf(token: string): readonly Append[] {
   }))
 }
 
-/** All chunks of an execution in one stream, in their order. */
+/** All chunks of an execution in one stream, in order. */
 export function chunksOf(token: string, stream: string): string[] {
   return appendsOf(token).flatMap(append => (append.stream === stream ? append.chunks : []))
 }

@@ -1,10 +1,10 @@
-// The wire protocol as the simulated runners know it, written from docs/wire-protocol.md and not imported, so that
-// engine and runners cannot share a mistake.
+// The wire protocol of the simulated runners, written from docs/wire-protocol.md and not imported, so that engine and runners
+// cannot share a mistake.
 
 export interface StepError {
   message: string
   name?: string
-  /** The cause of the end of the handler, in a 4xx. */
+  /** The cause of the handler's end, in a 4xx. */
   code?: string
   stepName?: string
 }

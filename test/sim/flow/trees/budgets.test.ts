@@ -14,9 +14,9 @@ const STEPS = 30
 const SECOND = 1000
 /** Longer than a lease and any backoff. */
 const REST = 60 * SECOND
-/** Answers that a tree needs to end, with retries. */
+/** Number of answers that a tree needs to end, including retries. */
 const TURNS_TO_REST = 12
-/** The steps of each run, and those of a tree that start its children. */
+/** The steps of each run, and the steps of a tree that start its children. */
 const NAMES = ['s0', 's1', 's2', 's3']
 const CHILDREN = ['c0', 'c1']
 const LIMIT = 10
@@ -55,20 +55,20 @@ testHistories({
 
 type Attempt = Pick<Step, 'runId' | 'name' | 'attempt'>
 
-/** The amount that an attempt spends: the same whenever it is executed. */
+/** The amount that an attempt spends, the same for every execution. */
 const amountOf = (step: string, attempt: number) => ((step.charCodeAt(1) * 7 + attempt * 3) % 9) / 2
 
-/** Whether the run had ended when the answer came: its steps are not stored, and what they spent counts for ten seconds. */
+/** Whether the run had ended when the answer arrived. Its steps are not stored, and their spending counts for ten seconds. */
 const isLate = ({ runId, name, attempt }: Attempt, { tree, steps }: { tree: Run[]; steps: Step[] }) =>
   tree.some(({ id, status }) => id === runId && isTerminal(status)) &&
   !steps.some(step => step.runId === runId && step.name === name && step.attempt >= attempt)
 
 class Trees extends RandomHistory {
-  /** The limits that a caller has set without an answer, by the root. */
+  /** The limits that a caller has set without an answer yet, by root run. */
   readonly #unanswered = new Map<string, number>()
-  /** The steps that a pass has reported by checkpoints. */
+  /** The steps that a pass has reported in checkpoints. */
   readonly #reported = new Map<WaitingPass, string[]>()
-  /** The attempts that passes have answered with, each time they did. */
+  /** The attempts in the answers of passes, once per answer. */
   readonly #executed: Attempt[] = []
   #runs: Run[] = []
   #steps: Step[] = []
@@ -132,7 +132,7 @@ class Trees extends RandomHistory {
     }
   }
 
-  /** Sets the limit. A caller whose engine died repeats it before it looks at the runs that wait. */
+  /** Sets the limit. A caller whose engine died repeats the call before looking at the waiting runs. */
   async #raise(root: string, usd: number): Promise<void> {
     this.#unanswered.set(root, usd)
     const answer = await this.engine.request('POST', `/runs/${root}/budget`, { usd })
@@ -142,7 +142,7 @@ class Trees extends RandomHistory {
     else expect(answer.body, JSON.stringify(answer.body)).toMatchObject({ error: { code: 'run_terminal' } })
   }
 
-  /** The next attempt of the run, as the runner reports it; undefined if the run has no step that is due. */
+  /** The next attempt of the run, as the runner reports it. Undefined if the run has no step due. */
   #attempt({ runId, memo }: WaitingPass, without: readonly string[]): object | undefined {
     const name = NAMES.find(name => !(name in memo) && !without.includes(name))
     if (name === undefined) return undefined
@@ -227,7 +227,7 @@ class Trees extends RandomHistory {
     if (tree.length > 1) this.note('children')
   }
 
-  /** A run is paused for a limit that is exceeded, unless the caller who raised it has no answer yet. */
+  /** Checks that a run is paused only for an exceeded limit, unless the caller who raised the limit has no answer yet. */
   async #checkPause({ id, status, waitingFor }: Run): Promise<void> {
     if (status !== 'paused' || waitingFor?.budgetId === undefined || this.#unanswered.has(waitingFor.budgetId)) return
     const { budgetId, name } = waitingFor
