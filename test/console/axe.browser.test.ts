@@ -1,4 +1,4 @@
-// No page of the console has a violation of accessibility: every route, in light and dark, with rows, without any, and when its
+// No page of the console violates accessibility rules: every route, in light and dark, with rows, without rows, and when its
 // reads fail.
 
 import type { Page } from 'playwright-core'
@@ -10,7 +10,7 @@ import { openEngine } from '../kit/index.ts'
 
 const [{ engine, token, paths }, empty] = [await openShop(), await openEngine()]
 const ALL = Object.keys(ROUTES) as RouteName[]
-/** Pages that read nothing until somebody does something. */
+/** Pages that read nothing until the user acts. */
 const WITHOUT_READS: readonly RouteName[] = ['bundle', 'sendEvent', 'keys']
 const REASON = 'the reads of this page fail'
 
@@ -25,7 +25,7 @@ async function show(page: Page, url: string): Promise<void> {
   await loaded(page)
 }
 
-/** All rules in light; only the color rules in dark, since nothing else differs. */
+/** All rules in light, only the color rules in dark, because nothing else differs. */
 async function violations(page: Page): Promise<Record<string, string[]>> {
   const light = await axeViolations(page)
   await page.emulateMedia({ colorScheme: 'dark' })

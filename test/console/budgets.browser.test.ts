@@ -1,5 +1,5 @@
-// Budgets of the console that are counts (docs/benchmarks.md#the-console): requests until the first list is shown, requests of an
-// open page that nobody touches, listeners and streams after many changes of the page.
+// The console's budgets that are counts (docs/benchmarks.md#the-console): requests until the first list is shown, requests of an
+// idle open page, and listeners and streams after many page changes.
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
@@ -16,14 +16,14 @@ await engine.runner({ workflows: { [name]: () => returned(1), steps: flow([run('
 const sent = await Promise.all(Array.from({ length: 20 }, () => engine.api.send({ name })))
 for (const { runId } of sent) await engine.api.succeeded(runId)
 
-/** A server that counts the requests of pages and workers, and passes all of them on. */
+/** A server that counts the requests of pages and workers and passes all of them on. */
 async function counted() {
   const server = await openFrameServer(engine.url, { leavesStream: true })
   onCleanup(() => server.close())
   return server
 }
 
-/** Runs in the page: notes when the first row is in the document. */
+/** Runs in the page: records when the first row is in the document. */
 const NOTE_FIRST_ROW = `new MutationObserver((_, observer) => {
   if (!document.querySelector('tbody tr[data-key]')) return
   window.shownAt = Date.now()
@@ -89,7 +89,7 @@ const IDLE_PAGES = [
   'bulk',
 ]
 
-/** The reads of the page: those that are not answered yet, and all. The files and the stream of the worker are not among them. */
+/** The page's unanswered reads, and all its reads, without the files and the worker's stream. */
 function followReads(page: Page) {
   const open = new Set<unknown>()
   const all: string[] = []
@@ -125,12 +125,12 @@ test('open pages that nobody touches read nothing in three minutes', async () =>
   expect(read).toEqual(Object.fromEntries(IDLE_PAGES.map(path => [path, []])))
 })
 
-/** Real time without a read after which a page is settled: the stream has opened by then. */
+/** A page is settled after this much real time without a read. The stream has opened before. */
 const QUIET_MS = 400
 
 /**
- * A page follows live data a moment after it was opened, and reads its lists again then. Its stream opens in real time, which the
- * clock of the page does not move.
+ * A page follows live data a moment after it opens, and then reads its lists again. Its stream opens in real time, which the
+ * page's clock does not control.
  */
 async function settled(page: Page, reads: ReturnType<typeof followReads>): Promise<void> {
   let [count, since] = [-1, 0]

@@ -1,4 +1,4 @@
-// A bundle that the engine wrote: saved from the page of a run, dropped on the page of bundles, shown without the engine.
+// A bundle written by the engine: saved from the page of a run, dropped on the page of bundles, shown without the engine.
 
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
@@ -68,7 +68,7 @@ test('a bundle without payloads is saved too, and a file that is not whole says 
   await page.getByText('section timeline was cut off').waitFor()
 })
 
-/** A bundle whose input is this JSON text. */
+/** A bundle with this JSON text as input. */
 function bundleWith(input: string): Buffer {
   const at = '2026-03-01T09:00:00.000Z'
   const run = { id: 'run_1', workflow: 'import', app: 'shop', status: 'succeeded', triggerKind: 'event', attempt: 1 }

@@ -62,7 +62,7 @@ test('a held run names its holder, and the line moves live when that ends', asyn
   await page.setViewportSize({ width: 1280, height: 800 })
   expect(await axeViolations(page)).toEqual([])
   await row.getByRole('link', { name, exact: true }).click()
-  // Rows are drawn where they are on the screen.
+  // Rows are drawn only when they are on the screen.
   await page.getByRole('region', { name: 'Limits and buffers in use' }).scrollIntoViewIfNeeded()
   const hold = page.getByRole('row', { name: /concurrency.*acct-17.*1 of 1.*1 run/ })
   await hold.waitFor()
@@ -151,7 +151,7 @@ test('the position of a held run and its holders move while its page, or the lis
   await page.getByText('; it is next in the queue').waitFor()
   await holder(ids[1]).waitFor()
   expect(await holder(ids[0]).count()).toBe(0)
-  // The row itself has no frame: the list is read again some seconds after the others.
+  // The row itself has no frame, so the list is read again some seconds after the others.
   await list.getByRole('row', { name: new RegExp(`succeeded.*${ids[0]?.slice(-8)}`) }).waitFor()
   await list.clock.runFor(11_000)
   await row.getByText('slot, next in queue').waitFor()
@@ -283,7 +283,7 @@ test('a workflow that has runs and no definition shows its runs, numbers and err
   await page.getByText('Not registered by any runner.').waitFor()
   const numbers = page.getByRole('region', { name: 'Run statistics' })
   await numbers.getByText('50 %').waitFor()
-  // Rows are drawn where they are on the screen.
+  // Rows are drawn only when they are on the screen.
   await page.getByRole('region', { name: 'Newest runs', exact: true }).scrollIntoViewIfNeeded()
   await page.getByRole('table', { name: 'Error groups of the workflow' }).getByText('card 4711 was refused').waitFor()
   const newest = page.getByRole('table', { name: 'Newest runs of the workflow' })

@@ -1,4 +1,4 @@
-// Texts of attackers in every field that an outsider can fill, on every page: they are text, whatever they contain, and no page
+// Texts of attackers in every field that an outsider can fill, on every page: they stay text, whatever they contain, and no page
 // freezes. Every page also fails on a violation of its policy, an error, or a request to another host.
 
 import type { SendEventReply } from '@perdure/protocol'
@@ -224,7 +224,7 @@ test('planted texts are text on every page, and no page freezes', { timeout: 400
   const faults: string[] = []
   for (const path of PAGES) {
     await page.evaluate('window.longestTaskMs = 0')
-    // The engine sees what a load has in its URL.
+    // The engine sees the URL of a load.
     if (path.includes(encodeURIComponent(EVIL))) await page.goto(urlOf(path))
     else await goTo(page, urlOf(path))
     await loaded(page)
@@ -236,7 +236,7 @@ test('planted texts are text on every page, and no page freezes', { timeout: 400
   expect(faults).toEqual([])
 })
 
-/** A page, and the buttons or items of menus that open the dialog there. */
+/** A page, and the buttons or menu items that open the dialog there. */
 const DIALOGS: readonly [path: string, ...opens: (string | RegExp)[]][] = [
   [`runs/${failedId}`, 'Replay'],
   [`runs/${failedId}`, 'Edit and replay…'],
@@ -308,7 +308,7 @@ test('planted texts are text in messages and in the palette', async () => {
   }
 })
 
-/** A bundle that nobody's engine wrote: every field is planted, numbers are out of range, and statuses do not exist. */
+/** A forged bundle: every field is planted, numbers are out of range, and statuses do not exist. */
 function hostileBundle(): object {
   const ids = { runId: EVIL, attempt: 1 }
   const step = (more: object) => ({

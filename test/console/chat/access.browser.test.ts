@@ -1,11 +1,11 @@
-// Tokens and origins that the engine refuses to the page of the example chat: the page says so plainly, and the engine's log has no token
-// (docs/security.md#run-tokens).
+// Tokens and origins that the engine refuses for the page of the example chat: the page says so plainly, and the engine's log
+// contains no token (docs/security.md#run-tokens).
 
 import { expect, test } from 'vitest'
 import { until } from '../../kit/index.ts'
 import { type ChatPage, openChat } from './chat.entry.ts'
 
-/** Text of the alert about the refused read. */
+/** The text of the alert about the refused read. */
 async function refusal({ page }: ChatPage): Promise<string> {
   const alert = page.getByRole('alert').locator('p')
   await alert.waitFor({ timeout: 30_000 })
@@ -62,6 +62,6 @@ test('a page of another origin is refused', async () => {
   expect(tokensIn(chat.engine.stderr, token)).toEqual([])
 })
 
-/** The parts of a token that a text contains. */
+/** The parts of a token found in a text. */
 const tokensIn = (text: string, token: string) =>
   token.split(/[._]/).filter(part => part.length > 8 && text.includes(part))

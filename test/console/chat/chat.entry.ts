@@ -1,4 +1,4 @@
-// The example `chat` as processes that a test kills: its engine, its runner and its server, and its page in a browser.
+// The example `chat` as processes that a test can kill: its engine, its runner and its server, and its page in a browser.
 
 import { fileURLToPath } from 'node:url'
 import type { Duration } from '@perdure/sdk'
@@ -17,7 +17,7 @@ const PROGRAM = `
   Object.assign(process.env, JSON.parse(process.argv[1]))
   register()
   await import('${RUNNER}')`
-/** Runs in the page: keeps every text that the newest answer has had. */
+/** Runs in the page: records every text that the newest answer has shown. */
 const KEEP_TEXTS = `
   globalThis.texts = []
   addEventListener('DOMContentLoaded', () => {
@@ -38,7 +38,7 @@ export interface ChatOptions {
 
 interface OpenOptions extends Pick<PageOptions, 'colorScheme' | 'context' | 'width'> {
   chatId?: string
-  /** By an address whose origin the engine does not list. */
+  /** Uses an address whose origin the engine does not list. */
   isForeign?: boolean
 }
 
@@ -50,7 +50,7 @@ export interface Chat {
   url: string
   /** Starts a runner, and resolves once it is registered. The seed decides which story its model writes. */
   startRunner(seed?: number): Promise<RunnerProcess>
-  /** Opens the page of a chat; another chat each time, unless its id is given. */
+  /** Opens the page of a chat: a new chat each time, unless an id is given. */
   open(options?: OpenOptions): Promise<ChatPage>
 }
 
@@ -102,7 +102,7 @@ type ChatApi = EngineProcess['api']
 /** The page of one chat. */
 export class ChatPage {
   readonly page: Page
-  /** The note that the connection is lost. */
+  /** The notice that the connection is lost. */
   readonly isLost: Locator
   readonly #path: string
   readonly #api: ChatApi
@@ -114,7 +114,7 @@ export class ChatPage {
     this.#api = api
   }
 
-  /** Asks, and waits until the run has been started. */
+  /** Sends a question, and waits until the run has started. */
   async ask(text: string): Promise<void> {
     const isStart = (path: string, method: string) => method === 'POST' && this.#path.endsWith(path)
     const started = this.page.waitForResponse(
@@ -125,12 +125,12 @@ export class ChatPage {
     await started
   }
 
-  /** The run that answers the newest question, with a new token of it. */
+  /** The run that answers the newest question, with a new token for it. */
   async run(): Promise<{ runId: string; token: string }> {
     return (await fetch(`${this.#path}/answer`)).json() as Promise<{ runId: string; token: string }>
   }
 
-  /** Every text that the newest answer has had on this page, since it was loaded. */
+  /** Every text that the newest answer has shown on this page since the load. */
   texts(): Promise<string[]> {
     return this.page.evaluate('texts')
   }
@@ -141,7 +141,7 @@ export class ChatPage {
     return until(async () => (await text()).split(/\s+/).length > words && text(), { what: `${words} words` })
   }
 
-  /** Waits for the end of the run of the newest answer, and returns the answer that it has stored. */
+  /** Waits for the end of the newest answer's run, and returns the stored answer. */
   async stored(): Promise<string> {
     const { result } = await this.#api.succeeded((await this.run()).runId)
     return (result as { answer: string }).answer

@@ -1,4 +1,4 @@
-// Several readers of one chat of the example: two tabs of a browser, a person who decides, and two hundred readers of one stream.
+// Several readers of one example chat: two tabs of a browser, a person who decides, and two hundred readers of one stream.
 
 import { applyStreamMessages, EMPTY_STREAM } from '@perdure/client/internal'
 import type { UIMessageChunk } from 'ai'
@@ -83,7 +83,7 @@ test(`${READERS} readers of one answer get the same text`, async () => {
   expect((await page.texts()).at(-1)).toBe(answer)
 })
 
-/** The text that counts of a stream of the chat, as server-sent events gave it. */
+/** The valid text of the chat's stream, as received in server-sent events. */
 function textOf(events: readonly SseMessage[]): string {
   const batches = events.filter(({ event }) => event === 'data').map(({ data }) => data as unknown as Batch)
   const { chunks } = batches.reduce(applyStreamMessages<UIMessageChunk>, EMPTY_STREAM)

@@ -1,5 +1,5 @@
-// The commands that pages without a row show are typed as they are, in an empty folder, against an engine with keys: the project is made,
-// its runner registers, and its first run appears. The commands of other empty pages are typed in the project.
+// The commands on empty pages are typed unchanged, in an empty folder, against an engine with keys: the project is created, its
+// runner registers, and its first run appears. The commands of other empty pages are typed in the project.
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// The checks that every browser test of the console makes by itself, each seen to fail on a page that is broken on purpose.
+// The checks that run in every browser test of the console. Each must fail on a page that is broken on purpose.
 
 import { expect, test } from 'vitest'
 import { serveBrokenPage } from '../../kit/browser/broken-page.ts'
@@ -26,9 +26,9 @@ async function opened(script: string, { expected = [], csp = policy }: Options =
   const checks: (() => void)[] = []
   const page = await openPage(origin, { expected, atEnd: check => checks.push(check) })
   await page.goto(url)
-  // Playwright's own wait for an expression evaluates it in the page, whose policy forbids that.
+  // Playwright's own wait for an expression evaluates it in the page, and the page's policy forbids that.
   await until(async () => (await page.title()) === 'done')
-  // A report of the page from now on comes after its faults.
+  // The page's next report comes after its faults.
   await page.evaluate('new Promise(resolve => setTimeout(resolve))')
   return { page, check: () => checks[0]?.() }
 }

@@ -1,5 +1,5 @@
-// Rows of every list at six widths, from a phone to a laptop, among them half of a screen (or one at 200 % zoom): none is much higher than
-// its texts need, and no column is too narrow to be read.
+// Rows of every list at six widths, from a phone to a laptop, including half a screen (or a screen at 200 % zoom): no row is much
+// higher than its texts need, and no column is too narrow to read.
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
@@ -17,7 +17,7 @@ const LISTS: readonly RouteName[] = [
   'endpoint',
   'receiver',
 ]
-/** Names as people give them: longer than a column, with places to break. */
+/** Realistic names: longer than a column, with places to break. */
 const NAMES = {
   workflow: 'synchronise-customers-of-every-region-with-the-accounting-system',
   app: 'fulfilment-backend',
@@ -25,7 +25,7 @@ const NAMES = {
     'the request was refused by the bank: card 4711 of customer acct-17 has insufficient funds, and nobody knows why',
 }
 
-/** Runs in the page: the rows that are too high, and the cells that are too narrow, of a table that is shown as one. */
+/** Runs in the page: finds rows that are too high and cells that are too narrow, in tables displayed as tables. */
 const FAULTS = `(() => {
   const found = []
   for (const row of document.querySelectorAll('main tbody tr')) {

@@ -1,5 +1,5 @@
-// Pages on a phone, a laptop and a wide screen, with long names, names without a space and names that are written from right to
-// left: no page is wider than its window, no control is outside of it, and controls are large enough for a finger.
+// Pages on a phone, a laptop and a wide screen, with long names, names without a space and right-to-left names: no page is wider
+// than its window, no control is outside it, and controls are large enough for a finger.
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
@@ -68,10 +68,10 @@ async function open(page: Page, url: string): Promise<void> {
 
 async function faultsAt(page: Page, width: number): Promise<string[]> {
   await page.setViewportSize({ width, height: 900 })
-  // A table draws as many rows as its window has room for, a frame later.
+  // One frame later, a table draws as many rows as fit into its window.
   await page.evaluate('new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
   const outside = await page.evaluate<string[]>(OUTSIDE)
-  // Controls have two sizes: for a finger, and for a pointer.
+  // Controls have two sizes: for a finger and for a pointer.
   return width === 380 || width === 1280 ? [...outside, ...(await controlsTooSmall(page))] : outside
 }
 

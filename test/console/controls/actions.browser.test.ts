@@ -1,4 +1,4 @@
-// Dialogs of actions: each shows the commands that do the same before anything is done, and says its result afterwards.
+// Dialogs of actions: each shows the equivalent commands before anything is done, and the result afterwards.
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
@@ -49,7 +49,7 @@ async function unlocked(path: string, width = 1280): Promise<Page> {
   return page
 }
 
-/** A page, the buttons or items of menus that open the dialog, and words of the commands. */
+/** A page, the buttons or menu items that open the dialog, and words of the commands. */
 const DIALOGS: readonly [path: string, opens: readonly string[], ...words: string[]][] = [
   ['runs/RUN', ['More actions', 'Pause…'], 'perdure runs pause RUN', '/runs/RUN/pause'],
   ['runs/RUN', ['More actions', 'Cancel…'], 'perdure runs cancel RUN', '/runs/RUN/cancel'],
@@ -92,7 +92,7 @@ test('every dialog of an action shows its commands before the act', async () => 
   const page = await unlocked('runs')
   const dialog = page.getByRole('dialog')
   for (const [path, opens, ...words] of DIALOGS) {
-    // The address changes without a load: that would lock the actions again.
+    // The address changes without a load, which would lock the actions again.
     await goTo(page, `${engine.url}/console/n/default/${filled(path)}`)
     for (const name of opens) {
       const control = page.getByRole('button', { name, exact: true }).or(page.getByRole('menuitem', { name }))
@@ -123,7 +123,7 @@ test('the send page shows its commands; a bulk dialog too, by its filter', async
 
 test('an action says its result although its dialog is gone', async () => {
   const page = await unlocked(`runs/${runId}`)
-  // The answer comes long after the dialog has closed.
+  // The answer arrives long after the dialog has closed.
   await page.route('**/pause', async route => {
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     await route.continue()
@@ -165,7 +165,7 @@ test('a pinned look leaves the bar of the selection free, on a phone and on a sc
   }
 })
 
-/** Runs in the page: the baselines of the names and of the values of the facts in the first line. */
+/** Runs in the page: returns the baselines of the names and values of the facts in the first line. */
 const BASELINES = `[...document.querySelectorAll('dl dt, dl dd')].slice(0, 4).map(element => {
   const mark = document.createElement('span')
   mark.style.display = 'inline-block'

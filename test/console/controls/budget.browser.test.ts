@@ -1,5 +1,5 @@
-// A tree beyond its budget in the console: the overview counts its runs, each run says why it is paused and leads to the run with the budget,
-// and the dialog there raises or removes limits.
+// A tree beyond its budget in the console: the overview counts its runs, each run says why it is paused and links to the run with
+// the budget, and the dialog there raises or removes limits.
 
 import type { RunSummary } from '@perdure/protocol'
 import { expect, test } from 'vitest'
@@ -22,7 +22,7 @@ const runner = await new PlainRunner({
 onCleanup(() => runner.close())
 await runner.register(api, { features: ['budgets'] })
 
-/** A tree whose two children are paused. */
+/** A tree with two paused children. */
 async function openTree() {
   const { runId } = await api.send({ name: 'research' })
   await until(
@@ -52,7 +52,7 @@ test('from the overview to a paused run, to the run with the budget, whose raise
     .waitFor()
   await page.getByRole('row', { name: /ask/ }).first().getByRole('link').first().click()
   await page.getByText(`because the budget of run ${runId} is exceeded: 1.2 of 1 usd were spent`).waitFor()
-  // A resume alone would pause it again: the page leads to the run that has the budget.
+  // The run would only pause again after a resume, so the page links to the run that has the budget.
   expect(await page.getByRole('button', { name: 'Set…' }).count()).toBe(0)
   await page.getByRole('link', { name: 'Open run with budget' }).click()
   await page.getByText('1.2 of 1 usd').waitFor()

@@ -1,14 +1,14 @@
-// The `perdure` commands that the console shows are commands of the command line: it accepts their words and options.
+// The `perdure` commands that the console shows are valid: the command line accepts their words and options.
 
 import { expect, test } from 'vitest'
 import { ran } from '../../../packages/cli/src/ran.testkit.ts'
 import { PERDURE } from '../../../packages/console/src/data/commands/perdure.ts'
 
-/** Where no engine listens. */
+/** An address where no engine listens. */
 const NOWHERE = ['--url', 'http://127.0.0.1:1']
 const EXIT_USAGE = 2
 
-/** Inputs of operations; the others take an id or nothing. */
+/** Inputs of operations. The other operations take an id or nothing. */
 const INPUTS: Record<string, unknown> = {
   listRuns: { status: 'failed', workflow: 'order', error: '3f9a', since: '2026-01-01T00:00:00Z', attribute: ['a:b'] },
   sendEvent: { body: { name: 'order.placed', data: { n: 1 }, app: 'shop', dedupeId: 'once' } },
@@ -100,7 +100,7 @@ const INPUTS: Record<string, unknown> = {
 }
 /** Operations without an id. */
 const LISTS = /^list|Facets$|Series$|Stats$/
-/** Commands on the store of this machine, which have no address. */
+/** Commands that work on this machine's store and have no address. */
 const ON_THE_STORE = ['listApiKeys', 'createApiKey', 'revokeApiKey']
 
 const OPERATIONS = Object.keys(PERDURE).filter(id => !ON_THE_STORE.includes(id))

@@ -1,4 +1,4 @@
-// An event that the engine sent when a run had ended, in the console: found by its source, with the run that ended, its kind, and the
+// An event that the engine sent at the end of a run, in the console: found by its source, with the ended run, its kind, and the
 // workflow that it started.
 
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// An engine that was started held: the console says so, and releases it.
+// An engine that was started on hold: the console says so, and releases it.
 
 import { expect, test } from 'vitest'
 import { openPage } from '../../kit/browser/page.ts'

@@ -1,5 +1,4 @@
-// The keys of the console, one by one: each has its effect on every page that has it, is named by a tooltip, and can be
-// switched off.
+// The keys of the console, one by one: each works on every page that has it, is named by a tooltip, and can be switched off.
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
@@ -111,7 +110,7 @@ test('search, help, theme, pause, and the three kinds of copy', async () => {
   await expect.poll(clipboard).toBe(failedId)
 })
 
-/** The lists: the words of the row to look at, and what Enter opens. */
+/** The lists, with the words of the row to find, and the page that Enter opens. */
 const LISTS: readonly [path: string, row: RegExp, opens: RegExp | undefined][] = [
   ['runs', /refused/, /\/runs\/run_/],
   ['workflows', /refused/, /\/workflows\/.*\/refused/],
@@ -129,7 +128,7 @@ const LISTS: readonly [path: string, row: RegExp, opens: RegExp | undefined][] =
 /** Lists without filters. */
 const NO_FILTER = ['webhooks/endpoints', 'webhooks/receivers', 'keys']
 
-// One page shows all lists: a page and a session for each would take longer than the keys.
+// One page shows all lists, because a page and a session for each would take longer than the keys.
 test('every list: j k Space . f Enter Esc', async () => {
   const page = await signedIn('')
   for (const [path, ...expected] of LISTS) {

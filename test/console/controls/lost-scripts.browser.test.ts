@@ -39,7 +39,7 @@ test('a page whose script did not come while the engine was away is there as soo
   expect(await notice.getByRole('button').count()).toBe(0)
   await page.clock.pauseAt(Date.now() + 60_000)
   const again = page.getByRole('button', { name: 'Retry now' })
-  // An attempt that is under way plans the next one only when it has failed.
+  // An attempt under way plans the next one only when it fails.
   const isOffered = async () => {
     await page.clock.runFor(1000)
     return again.isVisible()
@@ -90,7 +90,7 @@ test('the notice of a dialog whose script is gone is closed by Esc and by its bu
   await lost.waitFor({ state: 'detached' })
   expect(await page.evaluate('document.activeElement.id')).toBe('main')
 
-  // The notice of a page cannot be closed: there is nothing below it.
+  // The notice of a page cannot be closed, because there is nothing below it.
   await page.getByRole('link', { name: 'Limits' }).click()
   const ofPage = page.locator('[data-page]').getByRole('alert')
   await ofPage.waitFor()

@@ -18,7 +18,7 @@ async function signedIn(): Promise<Page> {
   return page
 }
 
-/** Types into the palette, and chooses the first result that has the text. */
+/** Types into the palette and chooses the first result that has the text. */
 async function choose(page: Page, text: string, option: string | RegExp = text): Promise<void> {
   await page.keyboard.press('Control+k')
   await page.getByRole('combobox', { name: /^Go to/ }).fill(text)

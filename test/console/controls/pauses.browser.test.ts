@@ -24,7 +24,7 @@ test('who paused a run is in its header, and who paused a workflow on its page',
   expect(await axeViolations(page)).toEqual([])
   await fact.getByRole('link').click()
   await page.getByRole('table', { name: 'Actions on the run' }).getByText('pause').waitFor()
-  // A job that paused the run again does not name it: then nobody is named.
+  // The record of a job that paused the run again does not name the run, so nobody is named.
   await ops.post(`/runs/${runId}/resume`)
   await fact.waitFor({ state: 'detached' })
   const { json } = await ops.post('/bulk', { action: 'pause', ids: [runId] })

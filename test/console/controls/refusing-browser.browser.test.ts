@@ -1,5 +1,5 @@
-// Browsers that refuse storage, shared workers, channels or locks, as they do for sites whose data is blocked: the console works,
-// in each tab for itself.
+// Browsers that refuse storage, shared workers, channels or locks, as for sites with blocked data: the console works separately
+// in each tab.
 
 import { expect, test } from 'vitest'
 import { enterKey, openPage } from '../../kit/browser/page.ts'

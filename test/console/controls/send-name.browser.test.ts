@@ -1,4 +1,4 @@
-// The send page of an event that no workflow knows: the name that was probably meant is one press away.
+// The send page of an event that no workflow knows: one press selects the name that was probably meant.
 
 import { test } from 'vitest'
 import { openPage } from '../../kit/browser/page.ts'

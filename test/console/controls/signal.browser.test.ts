@@ -1,4 +1,4 @@
-// A signal and an update are sent from the page of a run, which lists those that no step has taken.
+// A signal and an update are sent from the page of a run. The page lists the ones that no step has taken.
 
 import { expect, test } from 'vitest'
 import { axeViolations, openPage, signInUnlocked } from '../../kit/browser/page.ts'

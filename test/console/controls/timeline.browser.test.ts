@@ -1,5 +1,5 @@
-// The axis of the timeline: its strip and its height, skipped idle time, the critical path, moving it by the pointer, and how many
-// passes it draws.
+// The axis of the timeline: its strip and its height, skipped idle time, the critical path, moving it with the pointer, and the
+// number of passes it draws.
 
 import { expect, test } from 'vitest'
 import { openBundle } from '../../kit/browser/bundles.ts'
@@ -10,20 +10,20 @@ const engine = await openEngine()
 const { api, url } = engine
 const HOUR_MS = 3_600_000
 
-/** The width of the bar of a step, as a part of the track. */
+/** The width of a step's bar, as a fraction of the track. */
 const WIDTH = (name: string) => `(() => {
   const row = [...document.querySelectorAll('[role=row]')].find(each => each.ariaLabel?.startsWith('${name},'))
   const track = row.querySelectorAll('[role=gridcell]')[1]
   return row.querySelector('[data-kind=run]').getBoundingClientRect().width / track.getBoundingClientRect().width
 })()`
 
-/** Where bars and the mark of a cut begin, in order. */
+/** The starts of bars and of the mark of a cut, in order. */
 const ORDER = `[...document.querySelectorAll('[role=row] [data-kind=run], [title$=" idle"]')]
   .map(element => [element.getBoundingClientRect().left, element.dataset.kind ?? 'cut'])
   .sort(([a], [b]) => a - b)
   .map(([, what]) => what)`
 
-/** Where the strip draws the last of two steps, and where the row of that step has its bar, in pixels of the page. */
+/** The position of the last of two steps in the strip, and the position of the bar in its row, in pixels of the page. */
 const DRAWN = `(() => {
   const canvas = document.querySelector('canvas')
   const { width, height } = canvas
@@ -78,7 +78,7 @@ test('the timeline is as high as its rows, keeps its height while the run goes o
   expect(await rows()).toBe(0)
   await page.getByRole('button', { name: 'Remove Only failed' }).click()
   await expect.poll(rows).toBe(3)
-  // A link may name an order of another version.
+  // A link may name a sort order of another version.
   await page.goto(`${url}/console/n/default/runs/${runId}?order=other`)
   await page.getByRole('row', { name: /^approval/ }).waitFor()
 })

@@ -1,4 +1,4 @@
-// Where keys go: into the editor while it has the focus, and to the page while a checkbox or a slider has it.
+// The target of keys: the editor while it has the focus, and the page while a checkbox or a slider has it.
 
 import { expect, test } from 'vitest'
 import { openPage } from '../../kit/browser/page.ts'

@@ -1,5 +1,5 @@
-// The page that sends an event has a form where a workflow that the event starts has a schema. What the workflow would refuse is a
-// warning: the engine does not validate events.
+// The page that sends an event has a form if a workflow that the event starts has a schema. Values that the workflow would refuse
+// cause a warning only, because the engine does not validate events.
 
 import { expect, test } from 'vitest'
 import { axeViolations, openPage } from '../../kit/browser/page.ts'
