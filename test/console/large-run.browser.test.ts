@@ -1,4 +1,4 @@
-// The page of a run with 10,000 steps: what it reads, what it shows first, and that its work does not grow with the steps.
+// The page of a run with 10,000 steps: its reads, what it shows first, and that its work does not grow with the steps.
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
@@ -10,12 +10,12 @@ const { api, url } = engine
 
 /** Heap of the page after a collection. */
 const HEAP_BYTES_MAX = 60 * 1024 * 1024
-/** Rows in the document, however many the run has. */
+/** The maximum number of rows in the document, for any number of steps. */
 const ROWS_MAX = 80
-/** Steps of one answer of the runner, which has a bound in bytes. */
+/** Steps per answer of the runner; an answer has a bound in bytes. */
 const STAGE = 2500
 
-/** A run of so many steps, of which every 911th failed. */
+/** A run with this many steps. Every 911th step failed. */
 async function runOf(count: number): Promise<string> {
   const name = unique('import')
   const bodyOf = (i: number) => () => {
@@ -39,7 +39,7 @@ test('its first steps are shown while the others are read without results, and i
   await findFailedSteps(page)
 })
 
-/** Opens the page: the first steps come before the others, in six answers. */
+/** Opens the page. The first steps arrive before the others, in six answers. */
 async function readInParts(page: Page): Promise<void> {
   const asked: URLSearchParams[] = []
   let release = () => {}
@@ -66,7 +66,7 @@ async function readInParts(page: Page): Promise<void> {
   for (const query of asked.slice(6)) expect(query.toString()).toBe(asked[5]?.toString())
 }
 
-/** A failed step is read when it is selected, and the zoom finds its bar. */
+/** Selecting a failed step reads it, and the zoom finds its bar. */
 async function findFailedSteps(page: Page): Promise<void> {
   const results: string[] = []
   page.on('request', request => {
@@ -97,7 +97,7 @@ async function findFailedSteps(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Zoom out' }).waitFor({ state: 'detached' })
 }
 
-/** Runs in the page: scrolls the timeline and turns the wheel with the control key, a frame after each. */
+/** Runs in the page: scrolls the timeline and turns the wheel with the control key, with a frame after each. */
 const SCROLL_AND_ZOOM = `(async () => {
   const element = document.querySelector('[role=treegrid]')
   const frame = () => new Promise(resolve => requestAnimationFrame(resolve))
@@ -111,7 +111,7 @@ const SCROLL_AND_ZOOM = `(async () => {
   }
 })()`
 
-/** Milliseconds of the main thread that scrolling through the unfolded rows takes, and zooming. */
+/** Milliseconds of the main thread for scrolling through the unfolded rows and zooming. */
 async function workOf(page: Page): Promise<number> {
   const session = await page.context().newCDPSession(page)
   await session.send('Performance.enable')

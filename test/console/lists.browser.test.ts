@@ -18,7 +18,7 @@ await engine.runner({
   app,
   workflows: { batch: () => returned(1), other: () => returned(2), [LONG]: () => returned(3) },
 })
-/** Further than any control of a page. */
+/** More presses than any page has controls. */
 const TABS_MAX = 80
 /** Three pages of the list. */
 const RUNS = 300
@@ -94,7 +94,7 @@ test('on a phone cards are as high as their texts; scrolling up past cards of ot
   await scrollTo(9000)
   await page.locator('tr[data-key]').filter({ hasText: 'batch' }).first().waitFor()
   expect(await page.evaluate(JUMPS)).toEqual([])
-  // From the top the heights of all cards above are known.
+  // After starting from the top, the heights of all cards above are known.
   for (let top = 0; top < 4000; top += 400) {
     await scrollTo(top)
     await page.evaluate('new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)))')

@@ -1,5 +1,5 @@
-// Pages that follow the stream: the log of events and the deliveries, the progress of runs, and bars that stand still for people who
-// want no motion.
+// Pages that follow the stream: the log of events and the deliveries, the progress of runs, and bars that stand still for people
+// who prefer no motion.
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
@@ -26,7 +26,7 @@ const engine = await openEngine()
 const { api, url } = engine
 const at = (path: string, origin = url) => `${origin}/console/n/default/${path}`
 const live = (page: Page) => page.getByRole('button', { name: 'Live', exact: true }).waitFor()
-/** The rows, and where they are on the screen. */
+/** The rows with their positions on the screen. */
 const placesOf = (page: Page) =>
   page
     .locator('tbody tr[data-key]')
@@ -51,7 +51,7 @@ test('events come in at the top by themselves, at most every two seconds; under 
   await expect.poll(() => rows.count()).toBe(3)
   await live(page)
   const reads = readsOf(page, '/events')
-  // A burst, an event every tenth of a second: one read at once, and one two seconds later.
+  // A burst with an event every tenth of a second: one read at once, and one two seconds later.
   const begunAt = performance.now()
   for (let i = 0; i < 12; i++) {
     await api.send({ name })
@@ -59,7 +59,7 @@ test('events come in at the top by themselves, at most every two seconds; under 
     await page.waitForTimeout(100)
   }
   await expect.poll(() => rows.count()).toBe(15)
-  // On a busy machine the burst takes longer, and a read may be noticed late.
+  // On a busy machine the burst takes longer, and the test may notice a read late.
   expect(reads.length).toBeLessThanOrEqual(1 + Math.ceil((performance.now() - begunAt) / 2000))
   await rows.nth(1).hover()
   const before = await placesOf(page)
@@ -74,7 +74,7 @@ test('events come in at the top by themselves, at most every two seconds; under 
   await expect.poll(() => rows.count()).toBe(18)
 })
 
-/** The page of the events of that name, with its first one, once it is live. */
+/** The page of the events of that name, with its first event, once it is live. */
 async function openEvents(name: string) {
   await api.send({ name })
   const page = await openPage(url)
@@ -313,9 +313,9 @@ test('in a flood of progress the list changes four times a second', async () => 
   const changes = await page.evaluate<number>('window.changes')
   await row.getByText(String(seq), { exact: true }).waitFor()
   expect(changes).toBeGreaterThan(seconds)
-  // Four flushes and one tick of the clock a second; each may change the page in two rounds.
+  // Four flushes and one clock tick per second; each may change the page in two rounds.
   expect(changes / seconds).toBeLessThan(11)
-  // An older report that comes late changes nothing; the status beside it is shown.
+  // An older report that arrives late changes nothing; the status next to it is shown.
   server.write([
     { kind: 'progress', runId, seq: seq - 5, value: 'older', ...of(name) },
     { kind: 'run_status', runId, seq: seq + 1, status: 'running', currentStepName: 'later', ...of(name) },

@@ -1,5 +1,5 @@
-// Live data in the browser: one stream for all tabs, a page that stays where it is under load, and an engine that is killed and
-// comes back.
+// Live data in the browser: one stream for all tabs, a page that does not move under load, and an engine that is killed and comes
+// back.
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
@@ -134,7 +134,7 @@ test('an engine is killed and started in mid-run: no frame of the run is lost, a
 /** The time that a busy machine may need. */
 const PATIENCE_MS = 40_000
 
-/** A list of 200 runs that wait, at a server that can send frames of them. */
+/** A list of 200 waiting runs, on a server that can send frames for them. */
 async function openLoad() {
   const engine = await openEngine()
   const name = unique('load')
@@ -155,7 +155,7 @@ async function openLoad() {
   return { server, page, runIds, rows: page.locator('tbody tr[data-key]') }
 }
 
-/** The first rows, and where they are on the screen. */
+/** The first rows with their positions on the screen. */
 const placesOf = (page: Page) =>
   page
     .locator('tbody tr[data-key]')
@@ -179,7 +179,7 @@ test('2,000 frames a second: few changes of the page, no row moves under the poi
   const changes = await page.evaluate<number>('window.changes')
   server.send([], 0)
   expect(await placesOf(page)).toEqual(before)
-  // Four flushes and one tick of the clock a second; each may change the page in two rounds.
+  // Four flushes and one clock tick per second; each may change the page in two rounds.
   expect(changes / seconds).toBeLessThan(11)
   expect(changes).toBeGreaterThan(seconds)
   // The look at the run under the pointer and the counts beside the sections have separate reads.

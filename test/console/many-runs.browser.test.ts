@@ -19,7 +19,7 @@ const RUNS = Number(process.env.PERDURE_TEST_RUNS ?? (isNight ? 1_000_000 : RUNS
 /** It takes minutes to write a million runs. */
 const LONG = RUNS > RUNS_QUICK ? { timeout: 1_200_000 } : {}
 const WORKFLOWS = 8
-/** Runs whose input has the text that is looked for, spread over the whole time. */
+/** Runs whose input contains the searched text, spread over the whole time. */
 const RARE = 30
 const RARE_EVERY = Math.floor(RUNS / RARE)
 
@@ -29,7 +29,7 @@ function statusOf(i: number): RunStatus {
   return i % 100 === 13 ? 'waiting' : 'succeeded'
 }
 
-/** Requests of the list, not those of the counts and looks beside it. */
+/** Requests of the list, without the counts and peeks next to it. */
 function listReads(page: Page): URL[] {
   const reads: URL[] = []
   page.on('request', request => {
@@ -53,7 +53,7 @@ async function filter(page: Page, text: string): Promise<void> {
   await page.keyboard.press('Enter')
 }
 
-/** Notes how long each part of a journey took. */
+/** Records how long each part of a journey took. */
 function stopwatch() {
   const parts: string[] = []
   let from = performance.now()
@@ -84,13 +84,13 @@ test('among many runs: filters, a search that goes on, and the way back to a pla
   await page.goto(`${engine.url}/console/n/default/runs`)
   await rowsOf(page).nth(10).waitFor()
   await page.getByRole('button', { name: 'Live', exact: true }).waitFor()
-  // Once more when the stream has opened after the first read.
+  // Once more if the stream opened after the first read.
   await page.waitForTimeout(500)
   expect(reads.length).toBeLessThanOrEqual(2)
   reads.length = 0
   lap('the first list')
 
-  // Qualifiers narrow the list, by one read each time.
+  // Qualifiers narrow the list, with one read each time.
   await filter(page, 'workflow:sync-3 status:failed app:app-1')
   await page.waitForURL(/workflow=sync-3/)
   await expect
@@ -116,12 +116,12 @@ test('among many runs: filters, a search that goes on, and the way back to a pla
   for (let [text] = await found.allInnerTexts(); text !== undefined; [text] = await found.allInnerTexts()) {
     counts.push(Number(/: (\d+) found/.exec(text)?.[1]))
     await goOn.click()
-    // Each read comes further back, or is the last.
+    // Each read gets further back, or is the last.
     await expect.poll(async () => (await found.allInnerTexts())[0], PATIENCE).not.toBe(text)
   }
   expect(counts[0]).toBeLessThan(RARE)
   expect(counts).toEqual([...counts].sort((a, b) => a - b))
-  // With the head.
+  // The count includes the head.
   expect(await page.getByRole('table', { name: 'Runs' }).getAttribute('aria-rowcount')).toBe(String(RARE + 1))
   expect(reads).toHaveLength(2 + 1 + counts.length)
   lap(`a search of all payloads in ${counts.length + 1} reads`)
@@ -134,7 +134,7 @@ test('among many runs: filters, a search that goes on, and the way back to a pla
   const scroller = page.locator('[data-scroller]')
   const scrolled = () => scroller.evaluate(element => element.scrollTop)
   for (let at = 1; at <= 20; at++) {
-    // The next page is read when the end of the last one comes near.
+    // The next page is read when the end of the last one is near.
     const scrollTo = () => scroller.evaluate((element, top) => element.scrollTo(0, top), at * 1600)
     await expect.poll(async () => scrollTo().then(scrolled), PATIENCE).toBe(at * 1600)
     await expect.poll(() => rowsOf(page).count()).toBeGreaterThan(20)
@@ -160,13 +160,13 @@ test('among many runs: filters, a search that goes on, and the way back to a pla
   await expect.poll(() => page.evaluate('document.activeElement.dataset.key'), PATIENCE).toBe(key)
   expect(Math.abs((await scrolled()) - 32_000)).toBeLessThan(64)
   expect(await page.locator('input[aria-label="Filter runs"]').inputValue()).toBe('status:succeeded')
-  // The first page, and the rows on the screen, are renewed; the pages between them are not.
+  // The first page and the rows on the screen are renewed, but not the pages between them.
   const isById = ({ searchParams }: URL) => searchParams.has('ids')
   const renewed = () => reads.slice(onLeave)
   await expect.poll(() => new Set(renewed().map(isById)).size, PATIENCE).toBe(2)
   const others = renewed().filter(url => !isById(url))
   expect(others.map(({ searchParams }) => searchParams.get('cursor'))).toEqual(others.map(() => null))
-  // A slow machine gives the stream a gap, after which the same is read once more.
+  // On a slow machine the stream has a gap, and the same is then read once more.
   for (const count of [others.length, renewed().length - others.length]) expect([1, 2]).toContain(count)
   lap('a run and back')
   console.info(`${RUNS.toLocaleString('en-US')} runs: ${parts.join(', ')}`)
@@ -176,10 +176,10 @@ const BOUNDS = { passesMax: 100, deliveriesMax: 32, timersMax: 32 }
 const MATCHING = 1204
 /** The job stops here until the test lets it continue. */
 const HELD_AFTER = 400
-/** Every so many runs cannot be replayed. */
+/** One in this many runs cannot be replayed. */
 const BROKEN_EVERY = 40
 
-/** The store; commits of a bulk job wait after some results, and fail for some runs. */
+/** The store. Commits of a bulk job wait after some results, and fail for some runs. */
 function holding(store: Store, released: Promise<void>, results: Set<string>): Store {
   const isBroken = (runId: string) => Number.parseInt(runId.slice(-3), 36) % BROKEN_EVERY === 0
   const commit: Store['commit'] = async unit => {
@@ -239,8 +239,8 @@ test('1,204 runs match: the number is typed, the job is followed, stopped midway
   const id = new URL(page.url()).pathname.split('/').at(-1) as string
   const read = async (query = '') => (await engine.api.get(`/bulk/${id}${query}`)).json as BulkDetail
   await expect.poll(count, PATIENCE).toMatch(/^400 of 1,204 runs: \d+ done, 0 skipped, \d+ failed$/)
-  // The stream brings the counts. The page reads the job when it opens, when the stream has opened and once two seconds later; the
-  // new runs, which no frame counts, it reads every two seconds.
+  // The stream delivers the counts. The page reads the job when it opens, when the stream has opened and once two seconds later.
+  // It reads the new runs every two seconds, because no frame counts them.
   expect(reads).toBeLessThanOrEqual(3 + Math.floor((performance.now() - clickedAt) / 2000))
   const bar = page.getByRole('progressbar', { name: 'Progress' })
   expect([await bar.getAttribute('value'), await bar.getAttribute('max')]).toEqual(['400', '1204'])

@@ -1,5 +1,5 @@
-// Pages of the console in use: the errors lead to runs, the send page shows what an event would start, a schedule is
-// fired and paused.
+// Pages of the console in use: errors lead to runs, the send page shows what an event would start, and a schedule is fired and
+// paused.
 
 import type { SendEventReply } from '@perdure/protocol'
 import { expect, test } from 'vitest'
@@ -141,6 +141,6 @@ test('Y pins the window of a chart, which stays the same; so does one that was p
   await page.goto(`${full.url}/console/n/default/?since=${ago(30)}&until=${ago(29.96)}`)
   expect((await read).url()).toContain('step=1h')
   await page.getByText('No runs in this window').waitFor()
-  // No command makes a run in the past.
+  // No command creates a run in the past.
   expect(await page.getByRole('button', { name: 'Copy commands' }).count()).toBe(0)
 })

@@ -211,7 +211,7 @@ test('the log is filtered, and leads to the bar of a line and back', async () =>
   await expect.poll(() => page.content()).not.toContain('a-17')
 })
 
-/** The memo and the answer at the moment that the page draws. */
+/** The memo and the answer at the moment when the page draws. */
 async function exchange(page: Page) {
   const parts: string[] = []
   for (const [summary, tree] of [
@@ -232,7 +232,7 @@ test('a walk by pass shows memo, answer and status, and the same from a file wit
   await page.locator('[title^="pass"]').first().waitFor({ state: 'attached' })
   const walk = async (page: Page) => {
     const scrubber = page.getByRole('region', { name: 'Step through the run' })
-    // The frames of the run may not have come yet.
+    // The frames of the run may not have arrived yet.
     const isDrawn = async () => {
       if (!(await scrubber.isVisible())) await page.keyboard.press('[')
       return scrubber.isVisible()
@@ -305,7 +305,7 @@ function shapes(): Buffer {
   return Buffer.from(JSON.stringify({ 'perdure-bundle': 1, run: { ...run, ...times }, steps, timeline }))
 }
 
-/** Runs in the page: which pixels of a picture are not of the colour of its first one. */
+/** Runs in the page: finds the pixels of a picture whose colour differs from its first pixel. */
 const MASK = `async base64 => {
   const bytes = Uint8Array.from(atob(base64), character => character.charCodeAt(0))
   const image = await createImageBitmap(new Blob([bytes], { type: 'image/png' }))
@@ -317,12 +317,12 @@ const MASK = `async base64 => {
   return mask
 }`
 
-/** Shapes differ at least in one place as wide as this, */
+/** Shapes differ in at least one place of this width, */
 const PLACE_PX = 12
-/** in this part of its pixels. */
+/** in this fraction of its pixels. */
 const DIFFERS_MIN = 0.08
 
-/** The part of the pixels that differ, in the place where most do. */
+/** The fraction of different pixels, in the place with the most differences. */
 function mostDiffering(one: readonly number[], other: readonly number[], columns: number): number {
   const height = Math.min(one.length, other.length) / columns
   const places = new Map<number, number>()

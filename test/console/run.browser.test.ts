@@ -34,7 +34,7 @@ async function order(failures: number) {
   return { name, approved }
 }
 
-/** Sends an event whose data is JSON text, so that its numbers are as they are written. */
+/** Sends an event with JSON text as data, so that its numbers stay as written. */
 async function send(name: string, data: string): Promise<string> {
   const body = `{"name":${JSON.stringify(name)},"data":${data}}`
   const reply = await fetch(`${url}/events`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
@@ -48,7 +48,7 @@ test('bars grow live, a retry is two attempts, and the wait is explained until i
   await page.goto(pageOf(runId))
   await page.getByRole('row', { name: /^charge, succeeded, attempt 2 of 2, started at/ }).waitFor()
   const segments = page.locator('#step-row-1 [data-kind]')
-  // The attempts come with the timeline, after the steps.
+  // The attempts arrive with the timeline, after the steps.
   await segments.nth(2).waitFor()
   expect(await segments.evaluateAll(all => all.map(one => one.getAttribute('data-kind')))).toEqual([
     'failed',

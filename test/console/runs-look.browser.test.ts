@@ -1,4 +1,4 @@
-// Looks at rows of the list of runs: the peek, the menu of a row, columns and density, saved views, links, hidden payloads.
+// Ways to see rows of the list of runs: the peek, the menu of a row, columns and density, saved views, links, hidden payloads.
 
 import { expect, test } from 'vitest'
 import { axeViolations, openPage } from '../kit/browser/page.ts'
@@ -63,7 +63,7 @@ test('the menu of a row acts after a question that has the focus on Keep, and co
   await expect.poll(() => page.evaluate(clipboard)).toBe(`perdure runs get ${runId}`)
   await page.keyboard.press('.')
   await page.keyboard.press('Escape')
-  // The row that has the keys has its button among the tab stops, behind its box and its link.
+  // The focused row has its button among the tab stops, after its checkbox and its link.
   for (const key of ['Tab', 'Tab', 'Tab', 'Enter']) await page.keyboard.press(key)
   await page.getByRole('menuitem', { name: /Replay/ }).press('Enter')
   await page.getByRole('dialog').getByText('starts again as a new run').waitFor()
@@ -76,7 +76,7 @@ test('the menu of a row acts after a question that has the focus on Keep, and co
 
 test('the menu of a row opens from its button: under the pointer, and always on the cards of a phone', async () => {
   const page = await opened('runs?status=failed')
-  // The look at the row below the pointer is loaded while the menu is open.
+  // The peek at the row under the pointer loads while the menu is open.
   const PEEK = /\/peek-[^/]+\.js$/
   const shown = page.getByRole('menu', { name: /^Actions on/ }).waitFor()
   await page.route(PEEK, route => shown.then(() => route.continue()))

@@ -1,4 +1,4 @@
-// The list of runs: filters in the address, keys, selection, and no violation of accessibility in light and dark.
+// The list of runs: filters in the address, keys, selection, and no accessibility violation in light and dark.
 
 import { expect, test } from 'vitest'
 import { axeViolations, openPage } from '../kit/browser/page.ts'

@@ -135,7 +135,7 @@ test('under a read key the actions of a row and of a run are locked; unlocked, a
     'needs a secret key',
   )
   expect(await page.evaluate<string>(KEPT)).not.toContain(token)
-  // The engine has ended it.
+  // The engine has ended the session.
   await until(async () => (await engine.api.as(token).get('/whoami')).status === 401, { what: 'the end of the token' })
 })
 
@@ -187,7 +187,7 @@ test('a session whose key is revoked freezes the page, and goes on after the nex
   await page.keyboard.press('Enter')
   await page.getByText('No matching runs').waitFor()
   await engine.api.as(SECRET.key).request('DELETE', `/keys/${id}`)
-  // The end of the stream says it: nothing is pressed.
+  // The end of the stream shows it, without a press.
   await page.getByText('Your session has ended').waitFor()
   expect(await page.locator('[data-page]').getAttribute('inert')).not.toBeNull()
   // The engine answers late who signs in: until then the streams of all tabs know only the revoked token, and say that it
@@ -254,7 +254,7 @@ test('a clock of the browser that is set forward and back moves neither "ago" no
   for (const hours of [3, -3]) {
     const read = page.waitForResponse(/\/whoami$/)
     await page.clock.setSystemTime(Date.now() + hours * 3_600_000)
-    // The engine's time is read again: a machine that slept looks the same.
+    // The engine's time is read again, because a machine that slept would look the same.
     await read
     await page.getByRole('button', { name: /^Lock · 1[45]:/ }).waitFor()
     expect(await row.innerText()).toMatch(/now|\d s ago/)

@@ -1,5 +1,5 @@
-// Webhooks in the console: an endpoint with its secret once, a test, a destination that fails, redelivery of all that match; a
-// receiver that says why it refused a post, and a check of a post in the tab.
+// Webhooks in the console: an endpoint that shows its secret once, a test, a failing destination, redelivery of all matching
+// deliveries, a receiver that says why it refused a post, and a check of a post in the tab.
 
 import type { WebhookEndpoint, WebhookReceiver } from '@perdure/protocol'
 import type { Locator, Page } from 'playwright-core'
@@ -105,7 +105,7 @@ test('an endpoint is made, tested, misses deliveries while it is down, and gets 
     .getByText(/3 of 9 deliveries succeeded: 33 %\. Latest .* with responses: median \d.* m?s, p95 \d/)
     .waitFor()
   await page.getByRole('table', { name: 'Deliveries to this endpoint' }).waitFor({ state: 'attached' })
-  // Failed posts are hatched: without a fill they would be black.
+  // Failed posts are hatched. Without a fill they would be black.
   const fill = await page.locator('rect[data-kind=failed]').first().getAttribute('fill')
   expect(fill).toBe(`url(#${await page.locator('pattern').getAttribute('id')})`)
   expect(await axeViolations(page)).toEqual([])
@@ -150,7 +150,7 @@ test('a receiver is made, its refused fields say why, its secret is shown once, 
   await page.getByRole('button', { name: 'New receiver…' }).click()
   const dialog = page.getByRole('dialog')
   const field = (name: string) => dialog.getByLabel(name)
-  /** The field has the focus, and says why its value was refused. */
+  /** The field has the focus and shows why its value was refused. */
   const refused = async (name: string, why: RegExp) => {
     await dialog.getByRole('alert').getByText(why).waitFor()
     expect(await field(name).getAttribute('aria-invalid')).toBe('true')

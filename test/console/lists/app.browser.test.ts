@@ -1,4 +1,4 @@
-// The page of an app: its health in a sentence, its workflows and runners, its registration, and the ways that lead to it.
+// The page of an app: its health in a sentence, its workflows and runners, its registration, and the links that lead to it.
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
@@ -43,7 +43,7 @@ test('the list of workflows leads to the app, which has its health, its workflow
   await page.keyboard.press('Enter')
   await page.waitForURL(new RegExp(`/workflows/${app}/`))
   await page.goBack()
-  // Up to the list, as it was left.
+  // Back up to the list, as it was left.
   await page.getByRole('heading', { level: 1, name: app }).waitFor()
   await page.keyboard.press('Escape')
   await page.waitForURL(`**/workflows?app=${app}`)

@@ -31,7 +31,7 @@ test('an attribute is a column, in cards too; its values are filters; the URL an
   await page.waitForURL(/attribute=plan:pro/)
   await expect.poll(() => rows.count()).toBe(2)
   expect(await axeViolations(page)).toEqual([])
-  // Another list of this browser has the column, too, and cards have it with its name.
+  // Other lists in this browser also have the column, and cards show it with its name.
   await page.setViewportSize({ width: 380, height: 800 })
   await page.goto(`${url}/console/n/default/runs?app=${app}`)
   const cell = rows.filter({ hasText: 'free' }).locator('td[data-head="plan"]')

@@ -1,4 +1,5 @@
-// Filters of lists in the URL: events by source and time, runners by workflow; the file of the runs that match; and the send page of a session that may only read.
+// Filters of lists in the URL: events by source and time, runners by workflow. Also the file of matching runs, and a read-only
+// send page.
 
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
@@ -20,7 +21,7 @@ test('the event log is filtered by source and by times, which a link can have', 
   expect(await names.textContent()).toBe('Names in 24h')
   await page.getByLabel('Source').selectOption('emit')
   await page.waitForURL(/source=emit/)
-  // The counts are those of all sources.
+  // The counts cover all sources.
   expect(await names.textContent()).toBe('Names in 24h, ignoring other filters')
   await page.getByRole('link', { name, exact: true }).first().waitFor({ state: 'detached' })
   await page.getByRole('row', { name: said }).first().waitFor()
@@ -32,7 +33,7 @@ test('the event log is filtered by source and by times, which a link can have', 
   expect(await page.title()).toBe('emit · Events · Perdure')
   await page.getByRole('button', { name: 'Remove until:24h' }).click()
   await page.getByRole('row', { name: said }).first().waitFor()
-  // A link has an absolute time, which the select shows.
+  // A link has an absolute time, and the select shows it.
   await page.goto(at('events?since=2020-01-01T00:00:00Z&source=api'))
   await page.getByRole('row', { name }).first().waitFor()
   expect(await page.getByLabel('Since').inputValue()).toBe('2020-01-01T00:00:00Z')

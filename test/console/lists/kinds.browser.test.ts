@@ -1,4 +1,4 @@
-// Kinds of runs and chains in the console: on-failure runs are labelled, and a chain that may have no end is warned about.
+// Kinds of runs and chains in the console: on-failure runs are labelled, and a warning marks a chain that may be endless.
 
 import { expect, test } from 'vitest'
 import { axeViolations, openPage } from '../../kit/browser/page.ts'

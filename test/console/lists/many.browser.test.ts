@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { axeViolations, openPage } from '../../kit/browser/page.ts'
 import { flow, gate, openEngine, run, unique, until } from '../../kit/index.ts'
 
-/** The engine answers 200 groups or limits at most. */
+/** The engine returns at most 200 groups or limits. */
 const MANY = 201
 
 const { api, url, runner } = await openEngine()

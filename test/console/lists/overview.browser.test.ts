@@ -10,7 +10,7 @@ const { api, url, runner } = await openEngine()
 const overview = `${url}/console/n/default/`
 const HOUR = 3_600_000
 
-/** The times that the list of runs, or the overview, is narrowed to, in hours. */
+/** The time window of the list of runs or the overview, in hours. */
 async function chosenHours(page: Page, path: 'runs' | ''): Promise<number> {
   await page.waitForURL(new RegExp(`/default/${path}\\?since=.*&until=`))
   const query = new URL(page.url()).searchParams
@@ -61,7 +61,7 @@ test('a span of the chart opens its runs; several zoom, by Shift and the arrows 
     .waitFor()
   await page.mouse.up()
   expect(await chosenHours(page, '')).toBe(5)
-  // The key - on the chart zooms out, too.
+  // The key - on the chart also zooms out.
   await expect.poll(() => spans.count()).toBe(5)
   await spans.last().focus()
   await page.keyboard.press('-')
@@ -91,7 +91,7 @@ test('the overview goes on with the runs; j goes to its sentences', async () => 
   await page.unrouteAll({ behavior: 'ignoreErrors' })
 })
 
-/** Shows an engine that has run for an hour: one that has just started does not miss runners yet. */
+/** Shows an engine that has run for an hour, because a newly started engine does not miss runners yet. */
 async function olderEngines(page: Page): Promise<void> {
   await page.route(
     address => address.pathname === '/engines',
@@ -126,7 +126,7 @@ test('what needs attention names each cause, and the waits in flight add up', as
   for (let i = 0; i < 2; i++) await own.api.send({ name: stranded })
   await until(async () => (await own.api.runs('?waitingFor=runner')).length === 2)
   const page = await openPage(own.url)
-  // The engine has just started: no runner is blamed for the time without it.
+  // The engine has just started, so no runner is blamed for the time without it.
   await page.goto(`${own.url}/console/n/default/`)
   const panel = page.getByRole('region', { name: 'Needs attention' })
   await panel.getByText('1 run is paused after a failure').waitFor()
@@ -206,7 +206,7 @@ test('the next schedules are the soonest of all, not of a first page', async () 
   const items = page.getByRole('region', { name: 'Next schedules' }).getByRole('listitem')
   await items.first().getByText('soonest').waitFor()
   expect(await items.count()).toBe(5)
-  // Late ones are named with a link to the list of late schedules.
+  // The overview names late schedules, with a link to their list.
   await page.route(
     address => address.pathname === '/schedules',
     async route => {

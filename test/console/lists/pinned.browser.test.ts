@@ -1,5 +1,5 @@
-// Links with an absolute window show what they showed: the overview, the errors, the audit log and the counts beside the runs leave out
-// what came later.
+// Links with an absolute window keep showing the same: the overview, the errors, the audit log and the counts next to the runs
+// leave out anything later.
 
 import { expect, test } from 'vitest'
 import { axeViolations, openPage } from '../../kit/browser/page.ts'
@@ -94,7 +94,7 @@ test('the counts beside the runs are those of the window: runs in flight count w
   await facets.getByRole('button', { name: 'active 1', exact: true }).click()
   const rows = page.getByRole('row').and(page.locator('[data-key]'))
   await expect.poll(() => rows.allTextContents()).toEqual([expect.stringContaining(parked)])
-  // A count is the number of runs that a press on it leaves in the list.
+  // A count is the number of runs left in the list after a press on it.
   const workflows = facets.getByRole('group', { name: 'Workflow' }).getByRole('button')
   await expect.poll(() => workflows.allTextContents()).toEqual([`${parked} 1`])
   await page.goto(at(`/runs?since=${since}&app=${app}&q=refused`))

@@ -1,4 +1,4 @@
-// Root runs alone: the list without the children of runs.
+// Root runs only: the list without child runs.
 
 import { expect, test } from 'vitest'
 import { axeViolations, openPage } from '../../kit/browser/page.ts'

@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000
 interface Moved {
   /** The row that has the focus after each key. */
   focused: string[]
-  /** Rows that changed by each key, and rows that came or went. */
+  /** Rows that each key changed, and rows that appeared or disappeared. */
   changed: string[][]
   added: number
   /** Writes of the history until the last key. */

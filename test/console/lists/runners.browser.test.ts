@@ -1,5 +1,5 @@
-// Runners with long names and addresses: both are shown whole, on a laptop and on a phone, and the keys still move over rows of other
-// heights.
+// Runners with long names and addresses: both are shown in full, on a laptop and on a phone, and keys still move over rows of
+// different heights.
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
@@ -41,7 +41,7 @@ const CUT = `(() => {
     .map(each => each.tagName + ' ' + each.textContent)
 })()`
 
-/** The end of the name of the row that has the focus, and whether it is on the screen, below the heads. */
+/** The end of the focused row's name, and whether the row is on the screen below the heads. */
 const ACTIVE = `(() => {
   const row = document.activeElement
   const { top, bottom } = row.getBoundingClientRect()

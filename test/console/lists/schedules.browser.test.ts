@@ -1,4 +1,4 @@
-// The page of schedules around the night on which clocks change, and while the engine cannot fire; a look at one.
+// The page of schedules around a night when clocks change, and while the engine cannot fire. Also a look at one schedule.
 
 import { expect, test } from 'vitest'
 import { axeViolations, openPage } from '../../kit/browser/page.ts'
@@ -20,7 +20,7 @@ test('the next five of a nightly schedule are right over the nights on which clo
     const five = titles.map(title => title.split('\n')).find(lines => lines.length === 5) ?? []
     return five.map(local => new Date(local.replace(' ', 'T')).toISOString().slice(0, 16))
   }
-  // The hour comes twice on the 26th: the first one counts.
+  // The hour occurs twice on the 26th: the first one counts.
   await expect
     .poll(next, { timeout: 10_000 })
     .toEqual(['2031-10-25T00:30', '2031-10-26T00:30', '2031-10-27T01:30', '2031-10-28T01:30', '2031-10-29T01:30'])

@@ -1,4 +1,4 @@
-// The box of the runs list in a real browser: what a plain text finds, what is refused, and what an empty result offers.
+// The search box of the runs list in a real browser: what a plain text finds, what is refused, and what an empty result offers.
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'

@@ -13,7 +13,7 @@ const engine = await openEngine()
 const { api, url } = engine
 const at = (path: string, origin = url) => `${origin}/console/n/default/${path}`
 
-/** Moves to rows of the list by keys, and selects them. */
+/** Moves to rows of the list with keys, and selects them. */
 async function select(page: Page, count: number): Promise<void> {
   await page.locator('h1').focus()
   for (let i = 0; i < count; i++) {
@@ -49,7 +49,7 @@ test('selected events start a workflow that has no trigger for them, the oldest 
   await page.getByText('2 events selected').waitFor()
   await page.keyboard.press('Escape')
   await page.getByText('2 events selected').waitFor({ state: 'detached' })
-  // The workflow goes away while its dialog is open.
+  // The workflow disappears while its dialog is open.
   await select(page, 1)
   await page.getByRole('button', { name: 'Start a workflow…' }).click()
   await dialog.getByLabel('Workflow').selectOption({ label: `${name} in ${app} (no trigger for it)` })
@@ -153,7 +153,7 @@ test('the failed runs of an error group are counted and replayed, and a message 
   await dialog.getByRole('button', { name: 'Copy curl command' }).click()
   const message = page.getByText('Copied', { exact: true })
   await message.waitFor()
-  // A part of the modal dialog is neither behind its backdrop nor inert.
+  // The message is inside the modal dialog, so it is neither behind the backdrop nor inert.
   expect(await message.evaluate(element => element.closest('dialog:modal') !== null)).toBe(true)
   await dialog.getByRole('button', { name: 'Replay 3' }).click()
   await page.getByText('3 done, 0 skipped, 0 failed').waitFor()

@@ -1,4 +1,4 @@
-// Shared views in the console: one browser shares a view, another one opens, renames and deletes it.
+// Shared views in the console: one browser shares a view, and another opens, renames and deletes it.
 
 import { expect, test } from 'vitest'
 import { axeViolations, openPage } from '../../kit/browser/page.ts'

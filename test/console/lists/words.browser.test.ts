@@ -1,5 +1,5 @@
-// Sentences and marks: the overview says which key runs wait for, an app is beside the name of its workflow, the engine page says how its lanes are, and the charts of a workflow
-// mark when its definition changed.
+// Sentences and marks: the overview says which key runs wait for, the app is next to its workflow's name, the engine page
+// describes its lanes, and the charts of a workflow mark changes of its definition.
 
 import { expect, test } from 'vitest'
 import { axeViolations, openPage } from '../../kit/browser/page.ts'
@@ -30,7 +30,7 @@ test('the overview names the key that runs wait for, and links to its limit', as
   await page.getByText(/^1 of at most \d+ runs in progress; /).waitFor()
   await page.getByText(/^\d+ commits since startup\.$/).waitFor()
   const settings = page.getByRole('table', { name: 'Settings' })
-  // Rows are drawn as they come on the screen.
+  // Rows are drawn when they come onto the screen.
   await settings.scrollIntoViewIfNeeded()
   await settings
     .getByRole('row', { name: /^ENGINE_/ })
@@ -79,7 +79,7 @@ test('the app is beside a workflow: on the overview, the page of limits and the 
   await page.setViewportSize({ width: 380, height: 800 })
   for (const list of ['runs', 'workflows', 'events', 'errors']) {
     await page.goto(at(list))
-    // An event that was sent has the app in which it was to start workflows.
+    // A sent event shows the app in which it should start workflows.
     for (const app of apps) await page.locator('tbody tr').filter({ hasText: app }).getByText(app).first().waitFor()
   }
   expect(await axeViolations(page)).toEqual([])
@@ -102,7 +102,7 @@ test('the charts of a workflow mark when its definition changed, and a mark open
     const mark = chart.getByRole('button', { name: /^the definition changed: retries, / })
     await mark.waitFor()
     const place = (await mark.locator('..').getAttribute('style')) ?? ''
-    // The change was just now: in the last of the twelve or thirteen spans.
+    // The change was just now, so it is in the last of the twelve or thirteen spans.
     expect(Number(/left: ([\d.]+)%/.exec(place)?.[1])).toBeGreaterThan(90)
     await chart.locator('figcaption').getByText('the definition changed: retries, ').waitFor()
     const table = await chart.locator('table').textContent()

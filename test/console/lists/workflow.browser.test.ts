@@ -7,7 +7,7 @@ import { flow, openEngine, run, unique } from '../../kit/index.ts'
 
 const { api, url, runner } = await openEngine()
 
-/** By row: the boxes of its name, its bar's track and its numbers; and whether the numbers are cut. */
+/** For each row, the boxes of its name, its bar's track and its numbers, and whether the numbers are cut. */
 const ROWS = `[...document.querySelectorAll('section[aria-label^="Steps by total time"] li')].map(row => {
   const [name, track, numbers] = [...row.children].map(each => each.getBoundingClientRect())
   const { scrollWidth, clientWidth } = row.children[2]
@@ -47,7 +47,7 @@ test('the rows of steps have their numbers in one line, and bars that can be com
       expect(numbers.right).toBeCloseTo(row.right, 0)
       expect(track.left).toBe(rows[0]?.track.left)
       expect(track.width).toBe(rows[0]?.track.width)
-      // On a phone the bar is below its words, and as wide as the row.
+      // On a phone the bar is below its words and as wide as the row.
       if (width === 380) expect([track.width, track.top >= numbers.bottom]).toEqual([row.width, true])
       else expect([track.right <= numbers.left, track.top < numbers.bottom]).toEqual([true, true])
     }
@@ -80,7 +80,7 @@ test('charts of durations say that no runs ended, until one has', async () => {
   expect(await nothing.count()).toBe(0)
 })
 
-/** Texts of the table that are cut. */
+/** Texts in the table that are cut off. */
 const CUT = `[...document.querySelectorAll('table[aria-label="Workflows"] :is(th, td, td *)')]
   .filter(each => each.clientWidth > 2 && each.scrollWidth > each.clientWidth + 1 && getComputedStyle(each).overflow === 'hidden')
   .map(each => each.textContent)`

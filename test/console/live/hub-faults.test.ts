@@ -64,7 +64,7 @@ test('a clock that is set back by hours delays no attempt to connect', async () 
   tick(250)
   await until(() => streams.length === 1)
   await until(() => one.got.some(({ type }) => type === 'gap'))
-  // The time is that of the clock that the tabs read now.
+  // The time is that of the clock that the tabs now read.
   const [gap] = one.got.flatMap(each => (each.type === 'gap' ? each : []))
   expect(gap?.lostAt).toBe((lostAt ?? 0) - 3 * 3_600_000)
 })
@@ -93,7 +93,7 @@ test('a server that ends its streams at once is tried with growing pauses', asyn
     tick(ms)
     await until(() => streams.length === i + 2)
   }
-  // After one that lasts, the pause is short again.
+  // After a stream that lasts, the pause is short again.
   await until(() => gaps() === 5)
   tick(10_000)
   expect(await pauseAfter(5)).toBe(250)
@@ -111,7 +111,7 @@ test('a page in place of the stream is no stream', async () => {
     tick(0)
     return states().at(-1) === 'reconnecting'
   })
-  // Nothing is read again for it.
+  // It causes no further reads.
   expect(one.got.filter(({ type }) => type === 'gap')).toEqual([])
 })
 

@@ -1,4 +1,4 @@
-// The hub and the output streams of runs, whose positions are offsets instead of the seqs of frames.
+// The hub and the output streams of runs. Their positions are offsets instead of frame seqs.
 
 import { expect, test } from 'vitest'
 import { openHub, until } from '../../kit/browser/hub.ts'

@@ -1,4 +1,4 @@
-// The hub against a server whose streams the tests write. Time is a number that the tests set.
+// The hub with a server whose streams the tests write. Time is a number that the tests set.
 
 import { expect, test } from 'vitest'
 import { openHub, until } from '../../kit/browser/hub.ts'
@@ -54,7 +54,7 @@ test('a change of topics opens the next stream before the last one closes, and l
   const two = tab()
   two.follow(['events', 'run:run_1'])
   await until(() => streams.length === 2)
-  // A tab that comes later needs the timeline from its start.
+  // A tab that opens later needs the timeline from its start.
   expect(streams[1]?.topics).toEqual(['runs', 'events', 'run:run_1'])
   expect(streams[0]?.isOpen).toBe(true)
   await streams[0]?.write(step(3), status('run_9'))

@@ -1,4 +1,4 @@
-// A screen reader speaks one polite message of a changing page in five seconds, each with the text that is current by then.
+// For a changing page, a screen reader speaks one polite message every five seconds, with the text current at that time.
 
 import { expect, test } from 'vitest'
 import { openPage } from '../../kit/browser/page.ts'
@@ -6,7 +6,7 @@ import { openEngine, returned } from '../../kit/index.ts'
 
 const GAP_MS = 5000
 
-/** Runs in the page: collects the texts that come into regions which are polite at that time. */
+/** Runs in the page: collects the texts that enter regions while they are polite. */
 const RECORD = `(() => {
   window.spoken = []
   const POLITE = '[aria-live], [role=status], [role=log]'

@@ -42,7 +42,7 @@ test('the steps of an unfolded child go on in the timeline of parent run', async
   await page.getByRole('row', { name: /^delegate, child run/ }).click()
   await page.keyboard.press('ArrowRight')
   await live(page)
-  // The first frames of the timeline have the steps read once more.
+  // The first frames of the timeline cause one more read of the steps.
   await page.waitForTimeout(3000)
   held.open()
   await page.getByRole('row', { name: /^hold, .*succeeded/ }).waitFor()

@@ -1,4 +1,4 @@
-// API keys that expire, and runs that are erased.
+// Expiring API keys, and erased runs.
 
 import type { ApiKey } from '@perdure/protocol'
 import { expect, test } from 'vitest'

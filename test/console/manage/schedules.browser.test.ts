@@ -1,4 +1,4 @@
-// Schedules that are created, edited and deleted on their page: the next runs while they are typed, and the engine's errors at the fields.
+// Schedules created, edited and deleted on their page: the next runs during typing, and the engine's errors next to the fields.
 
 import type { ScheduleEntry } from '@perdure/protocol'
 import { expect, test } from 'vitest'

@@ -7,13 +7,13 @@ import type { Client } from 'perdure/client'
 import type { Page } from 'playwright-core'
 
 export interface Picture {
-  /** Below the namespace of the console. */
+  /** The path below the console's namespace. */
   path: string
   /** Acts on the page before the picture is taken. */
   act?(page: Page): Promise<void>
 }
 
-/** Long enough for the first orders to wait for their approval and for the refused ones to fail. */
+/** Long enough for the first orders to wait for approval and for the refused orders to fail. */
 const SETTLE_MS = 6000
 const POLL_MS = 250
 const IMPORT_MS_MAX = 180_000
@@ -65,7 +65,7 @@ export async function fill(client: Client, url: string): Promise<Filled> {
 export const SECRET_KEY = 'the secret key of the pictures'
 const KEYED = { authorization: `Bearer ${SECRET_KEY}` }
 
-/** A server of this machine that takes posts to `/billing`, and fails others. */
+/** A server on this machine that accepts posts to `/billing` and fails all others. */
 async function openDestination(): Promise<Server> {
   const server = createServer((request, response) => {
     request.resume().on('end', () => {
@@ -149,7 +149,7 @@ async function fillRuns(client: Client): Promise<{ pictures: Record<string, Pict
 
 type Send = (name: string, data: unknown) => Promise<unknown>
 
-/** Events that a debounce and a batch collect, and runs of which each is the only one. */
+/** Events that a debounce and a batch collect, and runs of a singleton. */
 async function fillLimits(send: Send): Promise<void> {
   for (let n = 0; n < 5; n++) await send('profile.viewed', { customer: 'acct-11' })
   for (let n = 0; n < 12; n++) await send('comment.written', { thread: 'roadmap', n })
@@ -175,11 +175,11 @@ async function ended(client: Client, id: string): Promise<void> {
   }
 }
 
-/** Unfolds one region of the import, zooms to it, and selects its bad row. */
+/** Unfolds one region of the import, zooms to it and selects its bad row. */
 async function unfold(page: Page): Promise<void> {
   const region = page.getByRole('row', { name: /^import-delta-.* 1 failed/ })
   await region.click()
   for (const key of ['ArrowRight', 'z', 'n', '-', '-']) await page.keyboard.press(key)
-  // A ring around the whole timeline would hide its look.
+  // A focus ring around the whole timeline would distort the picture.
   await page.evaluate('document.activeElement.blur(); scrollTo(0, 0)')
 }

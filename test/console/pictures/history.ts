@@ -7,9 +7,9 @@ import { type SeededRun, seedRuns } from '../../kit/engine/seed-runs.ts'
 const DAY_MS = 86_400_000
 const WINDOW_MS = 30 * DAY_MS
 const RUNS = 12_000
-/** The newest is this old, older than every run that the pictures start. */
+/** The age of the newest run, which is older than every run that the pictures start. */
 const AGE_MS = 900_000
-/** Days have more runs around noon than at night: times move back by up to twice this much, and none into the future. */
+/** Days have more runs around noon than at night: times move back by up to twice this value, never into the future. */
 const TIDE_MS = DAY_MS / 12
 const DURATIONS_MS: Record<string, number> = {
   'process-order': 4000,
@@ -34,7 +34,7 @@ function runOf(i: number, from: number): SeededRun {
   const evenly = from + (i / RUNS) * WINDOW_MS
   const createdAt = Math.floor(evenly + TIDE_MS * (Math.sin((2 * Math.PI * evenly) / DAY_MS) - 1))
   const startedAt = createdAt + 4 + (i % 9)
-  // Most runs take about as long as the others, and a few much longer.
+  // Most runs take about the same time, and a few take much longer.
   const durationMs = (DURATIONS_MS[workflow] as number) * (0.7 + ((i * 37) % 60) / 100 + (i % 23 === 0 ? 2 : 0))
   return { status, workflow, createdAt, startedAt, finishedAt: Math.floor(startedAt + durationMs) }
 }

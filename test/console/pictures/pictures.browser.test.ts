@@ -21,10 +21,10 @@ const OF_README = ['run', 'steps', 'overview']
 const OF_DOCS = [...OF_README, 'runs', 'held', 'diff', 'workflow', 'event', 'send', 'deliveries']
 const SIZE = { width: 1440, height: 900 }
 const BYTES_MAX = 300_000
-/** A page without a request for so long has read everything. */
+/** After this time without a request, a page has read everything. */
 const QUIET_MS = 500
 const READ_MS_MAX = 30_000
-/** Streams, and the script of the worker, whose end a page does not see. */
+/** Streams, and the script of the worker: a page does not see their end. */
 const UNENDING = /\/stream$|\/shared-worker-/
 const TEST_MS_MAX = 600_000
 
@@ -102,7 +102,7 @@ function followReads(page: Page): Reads {
 
 async function take(page: Page, reads: Reads, { picture, file }: { picture: Picture; file: string }): Promise<void> {
   await goTo(page, `${engine.url}/console/n/default${picture.path}`)
-  // There the pointer changes nothing.
+  // At that position the pointer changes nothing.
   await page.mouse.move(1, SIZE.height - 1)
   await reads.done()
   if (picture.act) {

@@ -11,12 +11,12 @@ interface Order {
   card?: 'refused'
 }
 
-/** The pictures show no path of this machine. */
+/** Keeps paths of this machine out of the pictures. */
 Error.stackTraceLimit = 0
 
 const closing = new AbortController()
 setMaxListeners(0, closing.signal)
-/** Ends early when the runner closes, so that no pass is under way then. */
+/** Ends early when the runner closes, so that no pass is under way at that time. */
 const pause = (ms: number) => setTimeout(ms, undefined, { signal: closing.signal }).catch(() => {})
 /** Orders whose first charge has failed, so that the second succeeds. */
 const tried = new Set<string>()
@@ -47,7 +47,7 @@ const processOrder = createWorkflow(
   },
 )
 
-/** Rows of each region, which run side by side. With the first step and the last there are as many as a run may have. */
+/** Rows of each region, which run in parallel. With the first and the last step, a run has its maximum number of steps. */
 const REGIONS = {
   alps: 1000,
   coast: 1000,
@@ -85,7 +85,7 @@ const importRows = createWorkflow(
   },
 )
 
-/** Its runs wait for each other: one at a time for each customer. */
+/** Its runs wait for each other: one at a time per customer. */
 const syncCustomer = createWorkflow(
   {
     name: 'sync-customer',
@@ -95,7 +95,7 @@ const syncCustomer = createWorkflow(
   async ({ step }) => step.run('copy-records', () => pause(280_000)),
 )
 
-/** Its offer is another one with every run, so that a replay differs. */
+/** The offer is different in every run, so that a replay differs. */
 const makeOffer = createWorkflow({ name: 'make-offer', triggers: { event: 'offer.wanted' } }, async ({ step }) => {
   const rate = await step.run('read-rate', () => ({ currency: 'EUR', rate: Math.round(Math.random() * 1e6) / 1e6 }))
   await step.run('write-offer', () => ({ total: Math.round(40_000 * rate.rate) / 100 }))
@@ -125,7 +125,7 @@ const sendDigest = createWorkflow(
   async ({ step }) => step.run('send', () => 1),
 )
 
-/** One at a time for each warehouse. */
+/** One run at a time per warehouse. */
 const countStock = createWorkflow(
   {
     name: 'count-stock',

@@ -1,4 +1,4 @@
-// The time range of lists, days in the box of the runs, and the zone in which times are shown and typed.
+// The time range of lists, days in the search box of the runs, and the zone of displayed and typed times.
 
 import { expect, test } from 'vitest'
 import { axeViolations, openPage } from '../../kit/browser/page.ts'
@@ -44,7 +44,7 @@ test('a range is chosen by its ends or a preset, in the zone that is shown, and 
   await page.getByRole('button', { name: 'until today' }).click()
   await dialog.getByRole('button', { name: 'Today' }).click()
   await page.getByRole('row', { name }).waitFor()
-  // The button that says UTC goes back to local time.
+  // The button labelled UTC switches back to local time.
   await page.getByRole('button', { name: 'UTC', exact: true }).click()
   await page.getByRole('button', { name: 'UTC', exact: true }).waitFor({ state: 'detached' })
   await button.click()

@@ -1,4 +1,4 @@
-// The hooks of `perdure/react` on a page of another origin, against an engine with keys (docs/react.md).
+// The hooks of `perdure/react` on a page of another origin, with an engine that has keys (docs/react.md).
 
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -28,7 +28,7 @@ const engine = await openEngine({ env, clock })
 const api = engine.api.as(KEY)
 const { url } = engine
 
-/** Shows both views of what `show` is called with, and keeps them in `shown`. */
+/** Shows both views of the argument of `show`, and keeps them in `shown`. */
 const PAGE = `
 import { createElement, StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
@@ -189,7 +189,7 @@ test('useStream follows a chain: the chunks of the next run come after those of 
   const client = await dialAs(url, { app: name, runner: `${name}-1`, features, workflows: [name] }, { key: KEY })
   const { runId } = await api.send({ name, data: { link: 1 } })
   const { token } = (await api.post(`/runs/${runId}/tokens`)).json as { token: string }
-  /** Drives the newest run to its end, which `body` says. */
+  /** Drives the newest run to the end that `body` names. */
   const drive = async (chunks: readonly unknown[], body: object) => {
     const { id: invoke, payload } = await client.next('invoke')
     if (chunks.length > 0) {

@@ -1,5 +1,5 @@
-// The family of a run as a graph: its event, children, emitted events, replays and the runs that continue each other are links with a line
-// from what made them. Arrow keys move along the lines, and the list has the same runs.
+// The family of a run as a graph: its event, children, emitted events, replays and continuing runs are links, each with a line
+// from its origin. Arrow keys move along the lines, and the list has the same runs.
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
@@ -16,14 +16,14 @@ async function opened(runId: string, options: Parameters<typeof openPage>[1] = {
   return page
 }
 
-/** Whether the graph is wider than its frame, and whether the run itself is in the part that is shown. */
+/** Whether the graph is wider than its frame, and whether the run itself is in the visible part. */
 const IN_SIGHT = `(() => {
   const frame = document.querySelector('[data-graph]')
   const [outer, own] = [frame, frame.querySelector('[aria-current]')].map(each => each.getBoundingClientRect())
   return { scrolls: frame.scrollWidth > frame.clientWidth, isSeen: own.left >= outer.left && own.right <= outer.right }
 })()`
 
-/** The words of the lines, sorted. */
+/** The labels of the lines, sorted. */
 const WORDS = `[...document.querySelectorAll('[role=tabpanel] svg text')].map(each => each.textContent).sort()`
 
 test('the tree becomes a graph, whose nodes are links and whose lines say how each came about', async () => {

@@ -1,5 +1,5 @@
-// Runs that steps started, on the pages of both runs: the tree links to them with their state and their key, and the started run names the
-// step and its key.
+// Runs started by steps, on the pages of both runs: the tree links to them with their state and key, and the started run names
+// the step and its key.
 
 import { expect, test } from 'vitest'
 import { axeViolations, openPage } from '../../kit/browser/page.ts'

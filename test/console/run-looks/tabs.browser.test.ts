@@ -7,7 +7,7 @@ import { axeViolations, openPage } from '../../kit/browser/page.ts'
 import { flow, openEngine, run, unique } from '../../kit/index.ts'
 
 const { api, url, runner } = await openEngine()
-/** As long as the widest text of a table. */
+/** A text as long as the widest one in a table. */
 const MESSAGE = `تم رفض البطاقة 4711 (card) 12.5 ${'x'.repeat(150)}`
 const STEP = 'شحن البطاقة'
 const app = unique('shop')
@@ -34,7 +34,7 @@ async function opened(tab: string, width: number): Promise<Page> {
   return page
 }
 
-/** Heads and cells of numbers that take more than one line, or whose text is not at the end. */
+/** Heads and number cells that take more than one line, or whose text is not at the end. */
 const BROKEN = `(() => {
   const cells = [...document.querySelectorAll('main table :is(th[scope=col], td[data-align])')]
   return cells.filter(each => {

@@ -16,7 +16,7 @@ async function openStreams(url: string, runId: string) {
   return page
 }
 
-/** A run that writes, and the pane of its streams. */
+/** A run that writes to streams, and the pane of its streams. */
 async function openPane(first: readonly unknown[], { url, api } = engine) {
   const writer = await openStreamWriter(url, api)
   await writer.append(first)

@@ -1,4 +1,4 @@
-// The list of workflows sorts by its columns, and keeps the order in the URL.
+// The list of workflows can be sorted by its columns, and keeps the order in the URL.
 
 import { expect, test } from 'vitest'
 import { axeViolations, openPage } from '../../kit/browser/page.ts'
