@@ -1,5 +1,5 @@
 // Which part of the tests runs, by `PERDURE_TESTS`: `gate` (`npm test`), `rest` (`npm run test:rest`), or `night`
-// (`npm run test:night`), which is all of them in larger counts. Without it all run.
+// (`npm run test:night`), which runs all of them with larger counts. Without it all run.
 
 const given = process.env.PERDURE_TESTS
 const PARTS = ['gate', 'rest', 'night', undefined] as const

@@ -64,7 +64,7 @@ const hasSome = (steps: object) => Object.keys(steps).length > 0
 const passes = { count: 0 }
 let last: unknown
 
-/** By the name of the check that finds it. */
+/** The breakages, by the name of the check that finds each. */
 export const BREAKAGES: Record<string, Breakage> = {
   'executes the first step, reports its result, and stops there': opcodes('conform-sequence', { data: 6 }),
   'goes on with the stored result of a step, not with one of its own': reads('conform-sequence', ({ steps }) => ({

@@ -45,7 +45,7 @@ async function verdictsOf(url: string, options: Partial<SuiteOptions> = {}): Pro
 const failedOf = (verdicts: readonly Verdict[]) => verdicts.filter(({ verdict }) => verdict === 'failed')
 const checksOf = (verdicts: readonly Verdict[]) => verdicts.map(({ check }) => check)
 
-/** Starts the runner in Python; resolves with its first line. */
+/** Starts the Python runner. Resolves with its first line. */
 async function startPython(...args: string[]): Promise<string> {
   const child = spawn('python3', [PYTHON, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -114,7 +114,7 @@ describe('over HTTP', () => {
   })
 })
 
-/** All checks, by what the runner is checked for. */
+/** The verdicts of all checks on the plain runner. */
 let known: Promise<Verdict[]> | undefined
 async function groupOf(check: string): Promise<Verdict[]> {
   known ??= plainRunner().then(({ url }) => verdictsOf(url))

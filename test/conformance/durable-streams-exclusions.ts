@@ -1,4 +1,4 @@
-// The cases of the Durable Streams suite that do not apply to Perdure, each with its reason. Used by durable-streams.test.ts.
+// The cases of the Durable Streams suite that do not apply to Perdure, each with its reason. durable-streams.test.ts uses them.
 //
 // Perdure has the read half of the protocol, in JSON mode. Steps write; there is no PUT, POST or DELETE of a stream
 // (docs/streams.md#read-over-http).
@@ -12,7 +12,7 @@ const BYTES = 'streams of bytes: the engine has JSON alone, and its events need 
 const TEXT =
   'streams of text: the engine has JSON alone, whose events have no line breaks, and the bridge frames the text'
 
-/** Reasons by group: each case of the group, or of a group inside it, is left out. */
+/** Reasons by group. All cases of the group and of groups inside it are skipped. */
 export const EXCLUDED_GROUPS: Readonly<Record<string, string>> = {
   'Basic Stream Operations': WRITES,
   'TTL and Expiry Validation': EXPIRY,

@@ -8,13 +8,13 @@ import { scenario } from '../kit/index.ts'
 import { openWriteBridge } from '../kit/servers/write-bridge.ts'
 import { EXCLUDED_CASES, EXCLUDED_GROUPS } from './durable-streams-exclusions.ts'
 
-// In real time: the suite waits for long polls that nobody can cut short.
+// In real time, because the suite waits for long polls that cannot be shortened.
 const { api, engine } = await scenario({ realTime: true, env: { ENGINE_CORS_ORIGINS: 'https://example.com' } })
 const baseUrl = await openWriteBridge(engine.url, api)
-/** Exclusions that a case of the suite has needed. */
+/** Exclusions that some case of the suite has needed. */
 const needed = new Set<string>()
 
-/** The reason why the case is left out, if it is. */
+/** The reason why the case is skipped, if it is. */
 function reasonFor(task: RunnerTask): string | undefined {
   const group = task.suite?.name ?? ''
   const name = `${group} > ${task.name}`

@@ -7,7 +7,7 @@ import { gate, onCleanup, openDestination, startEngine, until, waitsFor, within 
 
 const RUNNER = fileURLToPath(new URL('./runner.mjs', import.meta.url))
 
-/** Resolves when it has registered. */
+/** Resolves when the runner has registered. */
 async function startRunner(transport: string, engineUrl: string): Promise<void> {
   const child = spawn(process.execPath, [RUNNER, transport, engineUrl], {
     stdio: ['ignore', 'pipe', 'inherit'],

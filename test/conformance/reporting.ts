@@ -6,7 +6,7 @@ import type { MemoEntry, Opcode } from '../kit/runner/wire.ts'
 import { pass, type Reply } from './runner.ts'
 
 export interface ReportingOptions {
-  /** The seq of the n-th report, at its try, both from 1. */
+  /** The seq of the n-th report at a given try, both from 1. */
   seqOf?: (n: number, tries: number) => number
   /** Continues before the receipt is there. */
   isHasty?: boolean
@@ -45,7 +45,7 @@ export async function reportingPass(invoke: Invoke, options: ReportingOptions = 
 export const handler = (invoke: Invoke) =>
   invoke.ctx.checkpointUrl === undefined ? pass(invoke) : reportingPass(invoke)
 
-/** Undefined: it is not known to be stored. */
+/** Undefined: the report may not be stored. */
 async function report(
   url: string,
   { n, opcodes }: { n: number; opcodes: Opcode[] },

@@ -1,5 +1,5 @@
-// The runner that breakages change: the SDK's passes behind the test kit's runner, with the checks of version and signature that a
-// runner makes before it runs a pass. Shares no code of signatures with the engine or the SDK.
+// The runner that breakages change: the SDK's passes behind the test kit's runner, with a runner's checks of version and
+// signature before a pass. It shares no signature code with the engine or the SDK.
 
 import { createHash, createHmac } from 'node:crypto'
 import { createHandler } from '../../packages/sdk/src/runner/handler.ts'
@@ -12,7 +12,7 @@ export const SIGNING_KEY = 'a-signing-key-of-the-conformance-tests'
 export const APP = 'conform'
 export const RUNNER = 'conform-1'
 
-/** An answer whose parts breakages change. */
+/** An answer with parts that breakages change. */
 export interface Reply {
   status: number
   body: Record<string, unknown> & { opcodes?: Opcode[] }

@@ -20,7 +20,7 @@ function operations(...lines: string[]) {
   return operationsOf(readTrace(lines.join('\n')), { folder: FOLDER, earlier: [] })
 }
 
-/** The text of the file after a power loss at the end of the trace; undefined when there is no file. */
+/** The text of the file after a power loss at the end of the trace. Undefined if there is no file. */
 function left(lines: string[], unsynced: Unsynced, lies = false): string | undefined {
   const done = operations(...lines)
   return rebuild(done, { cut: done.length, unsynced, random: seeded(1), lies })

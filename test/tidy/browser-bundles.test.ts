@@ -1,4 +1,4 @@
-// The size of what `perdure/react` and `perdure/ai` add to a page, without their peers.
+// The size that `perdure/react` and `perdure/ai` add to a page, without their peer dependencies.
 
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'

@@ -10,10 +10,10 @@ const pages = filesLike(/\.md$/)
 const sources = filesLike(/\.(ts|tsx|mjs|js|cjs|sql|ya?ml)$|(^|\/)(Dockerfile|run)$/)
 const anchors = new Map(pages.map(({ path, text }) => [path, anchorsOf(text)]))
 
-/** A page of `docs` or of the root anywhere in a text, with its heading if one is named; no part of another path. */
+/** A page of `docs` or of the root anywhere in a text, with its heading if there is one. Not a part of another path. */
 const CITATION = /(?<![\w./-])(?:docs\/[\w/-]+|ARCHITECTURE|CHANGELOG|CONTRIBUTING|README)\.md(?:#[\w-]+)?/g
 
-/** Why `target` leads nowhere, undefined if it leads somewhere. */
+/** Why `target` leads nowhere. Undefined if it leads somewhere. */
 function fault(target: string): string | undefined {
   const [path = '', slug] = target.split('#')
   if (!paths.has(path)) return `there is no ${path}`

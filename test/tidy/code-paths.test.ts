@@ -1,5 +1,5 @@
-// No dead paths: a comment or page that names a module of the engine (`services/event/ingest`), or a file from the root,
-// names one that exists.
+// No dead paths: every module of the engine (`services/event/ingest`) and every file from the root that a comment or page names
+// exists.
 
 import { expect, it } from 'vitest'
 import { allPaths, filesLike, type TidyFile } from './files.ts'
@@ -8,11 +8,11 @@ const paths = allPaths()
 const pages = filesLike(/^(ARCHITECTURE|CONTRIBUTING|README)\.md$|^docs\/(decisions\/)?[\w-]+\.md$/)
 const sources = filesLike(/\.(ts|tsx|mjs)$/)
 
-/** A module of the engine, or a path from the root; a path that is part of another, such as an import's, is not meant. */
+/** A module of the engine, or a path from the root, but not a path inside another one, such as an import's. */
 const MODULE =
   /(?<![\w./@:-])(?:domain|services|ports|adapters|http|packages|test|bench|scripts|examples|deploy)\/[a-z][\w-]*(?:\/[\w-]+)*(?:\.[a-z]+)*(?![\w*{$<%[(:/-])/g
 
-/** Files that a page has its reader write. */
+/** Files that a page asks its reader to write. */
 const WRITTEN_BY_READERS = new Set(['examples/hello.ts', 'examples/welcome.ts'])
 
 function isThere(path: string): boolean {
@@ -28,7 +28,7 @@ function deadPaths(files: readonly TidyFile[], textOf: (text: string) => string)
   )
 }
 
-/** Comments only: the strings of code have paths of other kinds, such as those of requests. */
+/** Comments only, because strings in code contain other kinds of paths, such as request paths. */
 const comments = (text: string) => (text.match(/\/\*[\s\S]*?\*\/|(?<![:'"`])\/\/.*$/gm) ?? []).join('\n')
 
 it('in comments', () => {

@@ -1,5 +1,5 @@
-// The console writes times by its own functions (packages/console/src/ui/time.ts), the same in every locale: a text of the locale
-// that is cut to its first characters is "1:04:" in some of them.
+// The console formats times with its own functions (packages/console/src/ui/time.ts), the same in every locale. A locale's text
+// cut to its first characters is "1:04:" in some locales.
 
 import { expect, it } from 'vitest'
 import { filesLike } from './files.ts'

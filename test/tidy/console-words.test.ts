@@ -1,5 +1,4 @@
-// The words of the console: its labels and sentences, and its page of the documentation, have none of the phrases that a common
-// term replaced.
+// The words of the console: its labels and sentences, and its documentation page, have no phrase that a common term has replaced.
 
 import ts from 'typescript'
 import { expect, it } from 'vitest'
@@ -21,7 +20,7 @@ const PHRASES = [
   /dedupe id|\bposts\b(?!\.)|\bpost(ed)? (of|to|in|again|at once)\b|one like (it|this)|that arrive later|event waits for others|^becomes$/i,
 ]
 
-/** The string literals, templates and texts of JSX in a source: code without spaces or capitals is no text for a reader. */
+/** The string literals, templates and JSX texts of a source. Code without spaces or capitals is not a text for readers. */
 function textsOf(path: string, source: string): string[] {
   const texts: string[] = []
   const visit = (node: ts.Node): void => {

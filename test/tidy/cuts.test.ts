@@ -1,4 +1,4 @@
-// Texts are cut at a length by one function (packages/protocol/src/cut-text.ts), which leaves no half of an emoji behind.
+// One function cuts texts to a length (packages/protocol/src/cut-text.ts). It never leaves half an emoji behind.
 
 import { expect, it } from 'vitest'
 import { filesLike } from './files.ts'
@@ -6,7 +6,7 @@ import { filesLike } from './files.ts'
 const CUT =
   /\.(slice|substring)\(0, (2 \* )?(\w*(CHARS|TEXT|MESSAGE|PEEK|DETAIL)\w*|charsMax)( - 1)?\)|<Visible text=\{[^}]*\.slice\(/
 
-/** Names are compared by their beginnings, and digests are shortened: none of it is a text of a user that is shown. */
+/** Names are compared by their beginnings, and digests are shortened. Neither is a user's text that is shown. */
 const NOT_SHOWN = new Set([
   'packages/engine/src/domain/expressions/match.ts',
   'packages/engine/src/domain/registry/newest-definition.ts',

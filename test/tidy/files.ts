@@ -1,14 +1,14 @@
-// The files that the tidy tests read: sources and pages of the repository, by their path from its root.
+// The files that the tidy tests read: sources and pages of the repository, by path from its root.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
-/** Folders that hold what is installed, built or stored by a run of the project. */
+/** Folders with files that are installed, built or stored when the project runs. */
 const SKIPPED = new Set(['.git', '.next', '.perdure', 'build', 'coverage', 'dist', 'node_modules'])
 
-/** A test of the README works in such a folder for a moment: beside the other examples it finds their packages. */
+/** A test of the README uses such a folder for a moment. Next to the other examples it finds their packages. */
 const SHORT_LIVED = /^examples\/readme-/
 
 export interface TidyFile {
@@ -17,7 +17,7 @@ export interface TidyFile {
   text: string
 }
 
-/** Every file below the root whose path matches, in a stable order. */
+/** Every file below the root with a matching path, in a stable order. */
 export function filesLike(pattern: RegExp): TidyFile[] {
   return pathsBelow('')
     .filter(path => pattern.test(path))

@@ -1,4 +1,4 @@
-// Every term of the glossary names a type that exists in the folder it names, and no term stands twice.
+// Every term of the glossary names a type that exists in the folder it names, and no term occurs twice.
 
 import { expect, it } from 'vitest'
 import { filesLike } from './files.ts'

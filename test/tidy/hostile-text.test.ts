@@ -1,5 +1,5 @@
-// Text of payloads never becomes HTML or code in the console: its sources have none of the ways to do that. The browser refuses
-// them too, by the policy of packages/engine/src/http/console.
+// Text of payloads never becomes HTML or code in the console, because its sources use none of the ways to do that. The browser
+// refuses them too, by the policy in packages/engine/src/http/console.
 
 import { expect, it } from 'vitest'
 import { filesLike } from './files.ts'

@@ -5,7 +5,7 @@ import type { TidyFile } from './files.ts'
 
 const RELATIVE_IMPORT = /(?:\bfrom\s*|\bimport\s*\(\s*|\bimport\s+)'(\.{1,2}\/[^']+)'/g
 
-/** By path: the paths of the given files that it imports. */
+/** The imported paths among the given files, by path of the importing file. */
 export function importGraph(files: readonly TidyFile[]): ReadonlyMap<string, readonly string[]> {
   const paths = new Set(files.map(({ path }) => path))
   return new Map(
@@ -16,7 +16,7 @@ export function importGraph(files: readonly TidyFile[]): ReadonlyMap<string, rea
   )
 }
 
-/** The same imports between the files' folders, without those inside one folder. */
+/** The same imports between the files' folders, without imports inside one folder. */
 export function folderGraph(graph: ReadonlyMap<string, readonly string[]>): ReadonlyMap<string, readonly string[]> {
   const folders = new Map<string, Set<string>>()
   for (const [path, targets] of graph) {
@@ -28,7 +28,7 @@ export function folderGraph(graph: ReadonlyMap<string, readonly string[]>): Read
   return new Map([...folders].map(([folder, targets]) => [folder, [...targets]]))
 }
 
-/** The circles of a graph, each as its nodes in order, joined by arrows. Empty when there is none. */
+/** The cycles of a graph, each as its nodes in order, joined by arrows. Empty if there is none. */
 export function circlesOf(graph: ReadonlyMap<string, readonly string[]>): string[] {
   const circles: string[] = []
   const done = new Set<string>()

@@ -1,6 +1,6 @@
 // Reads Markdown as GitHub shows it: the anchors of a page's headings, and the targets of its links.
 
-/** Every anchor that a link to this page may name: its headings by GitHub's rules, and ids set in HTML. */
+/** Every anchor for links to this page: its headings by GitHub's rules, and ids set in HTML. */
 export function anchorsOf(page: string): Set<string> {
   const anchors = new Set<string>()
   for (const line of withoutFences(page).split('\n')) {
@@ -11,7 +11,7 @@ export function anchorsOf(page: string): Set<string> {
   return anchors
 }
 
-/** The targets of the links of a page, images included, in their order; those in code are left out. */
+/** The targets of the links of a page in order, including images but not links in code. */
 export function linksOf(page: string): string[] {
   const text = withoutFences(page).replace(/(`+)[^`].*?\1(?!`)/g, '')
   const inline = [...text.matchAll(/\]\(\s*<?([^()\s>]+)>?(?:\s+"[^"]*")?\s*\)/g)]

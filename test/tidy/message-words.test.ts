@@ -1,5 +1,5 @@
-// The words of messages that users read, of the engine, the SDK, the client, the command line and the protocol, and of the pages of
-// the documentation: none of the phrases that a common term replaced. The console has a stricter check (console-words).
+// The words of messages that users read, in the engine, the SDK, the client, the command line and the protocol, and of the
+// documentation pages: no phrase that a common term has replaced. The console has a stricter check (console-words).
 
 import ts from 'typescript'
 import { expect, it } from 'vitest'
@@ -11,7 +11,7 @@ const PHRASES = [
   /\bis no schedule\b|\btoo late to\b|\bis no JSON\b|\b(is|are) there already\b|\bfor want of\b|\bfell silent\b|\bcome in time\b/i,
   /\bcame to nothing\b|\bcomes? to nothing\b|\bled to nothing\b|\btakes nothing more\b|\bhad its time\b|\bstands? in line\b/i,
 ]
-/** Phrases of messages alone: pages have other uses for them. */
+/** Phrases forbidden only in messages, because pages have other uses for them. */
 const OF_MESSAGES = [
   /\bany ?more\b(?! than)|\banew\b|\bgoes? on\b|\bnever comes\b|\bhas no JSON\b|\bwhoever\b|\bits time is over\b|\bso many\b|\bthat of\b/i,
   /\bdoes not know (it|onCancel|signals|callbacks|rollbacks|limits|output streams|attributes)\b|\bknows up to\b/i,
@@ -19,7 +19,7 @@ const OF_MESSAGES = [
   /\bcounts? (until|instead|for so long)\b/i,
 ]
 
-/** The string literals and templates of a source that have a space: other texts are no sentences. */
+/** The string literals and templates of a source that contain a space. Other texts are not sentences. */
 function messagesOf(path: string, source: string): string[] {
   const messages: string[] = []
   const visit = (node: ts.Node): void => {
@@ -33,7 +33,7 @@ function messagesOf(path: string, source: string): string[] {
   return messages.filter(text => text.includes(' ')).map(text => text.replace(/\s+/g, ' '))
 }
 
-/** A page without its blocks of code and its quoted code. */
+/** A page without code blocks and inline code. */
 const proseOf = (page: string) =>
   page
     .replace(/```[\s\S]*?```/g, '')

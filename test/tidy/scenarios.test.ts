@@ -1,5 +1,5 @@
-// Every flow-control policy and every operation of the HTTP API has a scenario of its own. Opcodes and error codes need no list
-// here: scenarios that go through all of them (test/scenario/run/reads.test.ts, test/scenario/http) notice a new one.
+// Every flow-control policy and every operation of the HTTP API has its own scenario. Opcodes and error codes need no list here,
+// because scenarios that go through all of them (test/scenario/run/reads.test.ts, test/scenario/http) notice a new one.
 
 import { operationList } from '@perdure/protocol/operations'
 import { expect, test } from 'vitest'
@@ -15,7 +15,7 @@ test.each(Object.keys(flowControlMembers))('the policy %s has a scenario', polic
   expect(textOf(/^test\/scenario\/flow\/.*\.test\.ts$/)).toMatch(new RegExp(`\\b${policy}\\b`))
 })
 
-/** The scenarios, and the test kit, through which they call. */
+/** The scenarios, and the test kit that they call. */
 const CALLS = textOf(/^test\/(scenario\/.*\.test\.ts|kit\/.*\.ts)$/)
 
 test.each(operationList)('the operation $id has a scenario', ({ path }) => {

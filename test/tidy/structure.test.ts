@@ -1,5 +1,5 @@
-// The structure that ARCHITECTURE.md describes: layers and folders in the order of the page, no import circle, bounds of folders, files
-// and functions.
+// The structure that ARCHITECTURE.md describes: layers and folders in the order of the page, no import cycles, bounds on folders,
+// files and functions.
 
 import { posix } from 'node:path'
 import ts from 'typescript'
@@ -15,7 +15,7 @@ const ENGINE = 'packages/engine/src/'
 
 const page = filesLike(/^ARCHITECTURE\.md$/)[0]?.text ?? ''
 
-/** Rooms in the order of the page, by their root. Each may import only those before it. */
+/** Rooms in the order of the page, by root. Each may import only the rooms before it. */
 const ORDERS: Record<string, readonly string[]> = {
   [`${ENGINE}domain/`]: roomsInLine('domain'),
   [`${ENGINE}services/`]: roomsInLine('services'),
@@ -23,14 +23,14 @@ const ORDERS: Record<string, readonly string[]> = {
   'packages/sdk/src/': roomsInBlock('packages/sdk/src/'),
 }
 
-/** The rooms that the page lists behind the name of a layer: `text · model · ...`. */
+/** The rooms that the page lists after the name of a layer: `text · model · ...`. */
 function roomsInLine(layer: string): string[] {
   const [, rest = ''] = page.split(`\n    ${layer}/`)
   const [list = ''] = rest.match(/[\w-]+(?:\s+·\s+[\w-]+)+/) ?? []
   return list.split(/\s+·\s+/)
 }
 
-/** The rooms of the block of the page that begins with `root`, a line for one or some of them. */
+/** The rooms in the page's block that begins with `root`, with one or more rooms per line. */
 function roomsInBlock(root: string): string[] {
   const [, block = ''] = page.split(`\n${root}\n`)
   const [lines = ''] = block.split('```')
@@ -43,7 +43,7 @@ function roomsInBlock(root: string): string[] {
   })
 }
 
-/** By layer of the engine: the layers that it may import. Files beside the layers put the engine together. */
+/** The layers that each layer of the engine may import. Files next to the layers assemble the engine. */
 const LAYERS: Record<string, readonly string[]> = {
   base: [],
   domain: [],
@@ -53,7 +53,7 @@ const LAYERS: Record<string, readonly string[]> = {
   http: ['base', 'domain', 'ports', 'services'],
 }
 
-/** By package: the packages that it may import. */
+/** The packages that each package may import. */
 const PACKAGES: Record<string, readonly string[]> = {
   protocol: [],
   client: ['protocol'],
@@ -69,7 +69,7 @@ const code = sources.filter(({ path }) => /^packages\/[^/]+\/src\//.test(path) &
 const graph = importGraph(code)
 const imports = [...graph].flatMap(([from, targets]) => targets.map(to => ({ from, to })))
 
-/** The room of a path below `root`, as the order names it: the deepest that fits; undefined outside of it and for files directly in it. */
+/** The room of a path below `root`: the deepest match in the order. Undefined outside `root` and for files directly in it. */
 function roomOf(root: string, order: readonly string[], path: string): string | undefined {
   const folder = folderBelow(root, path)
   if (folder === undefined) return undefined
@@ -77,14 +77,14 @@ function roomOf(root: string, order: readonly string[], path: string): string | 
   return fits.sort((a, b) => b.length - a.length)[0] ?? folder
 }
 
-/** The first folder of a path below `root`; undefined outside of it and for files directly in it. */
+/** The first folder of a path below `root`. Undefined outside `root` and for files directly in it. */
 function folderBelow(root: string, path: string): string | undefined {
   if (!path.startsWith(root)) return undefined
   const [folder, ...rest] = path.slice(root.length).split('/')
   return rest.length === 0 ? undefined : folder
 }
 
-/** Imports of a folder that come later than its own in the order, and folders that the order does not name. */
+/** Imports of rooms that come later in the order, and folders that the order does not name. */
 function upwardImports(root: string, order: readonly string[]): string[] {
   return imports.flatMap(({ from, to }) => {
     const [own, other] = [roomOf(root, order, from), roomOf(root, order, to)]
@@ -94,7 +94,7 @@ function upwardImports(root: string, order: readonly string[]): string[] {
   })
 }
 
-/** Imports from one folder below `root` into another that `allowed` does not name. */
+/** Imports from one folder below `root` into another that `allowed` does not list. */
 function forbiddenImports(root: string, allowed: Record<string, readonly string[]>): string[] {
   return imports.flatMap(({ from, to }) => {
     const [own, other] = [folderBelow(root, from), folderBelow(root, to)]

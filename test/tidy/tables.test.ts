@@ -1,4 +1,4 @@
-// Holds the tables of the documentation equal to the code they describe.
+// Checks that the tables of the documentation agree with the code they describe.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { ENGINE_SECRET_FILES, ENGINE_SETTINGS } from '@perdure/protocol'

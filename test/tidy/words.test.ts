@@ -8,13 +8,13 @@ const OPENER = /^(?:Of|Who|Whoever|What|So|Those|Such|Told)\b/
 const WORDS =
   /\b(?:tells?|told|whoever|wherefore|lies? down|lay down|stands? in line|in line for|for want of|of no use|sees? to it|comes? to nothing|is asked|are asked|hands? over|handed over|gives? way|have their say)\b/i
 
-/** A comment: the line it starts in, from 1, and its text in one line. */
+/** A comment: its first line, from 1, and its text in one line. */
 interface Comment {
   line: number
   text: string
 }
 
-/** Comments that have lines to themselves; consecutive `//` lines are one comment. */
+/** Comments on lines of their own. Consecutive `//` lines are one comment. */
 function commentsOf(source: string): Comment[] {
   const comments: Comment[] = []
   let open: Comment | undefined
