@@ -6,10 +6,10 @@ import type { Page } from 'playwright-core'
 /** Runs in the page: finds the controls that are too small and too near to another one. */
 const TOO_SMALL = `(() => {
   const SIZE = 24
-  /** The time spans of a chart are as wide as its window allows. Keys can choose them too. */
+  /** The spans of time of a chart are as wide as its window lets them be. Keys choose them too. */
   const SPANS = 'button[title*="Shift with an arrow"]'
   const CONTROLS = 'a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex="0"], [role=tab], [role=menuitem]'
-  /** The visible part of a box. */
+  /** The part of a box that is not cut off. */
   const seen = element => {
     let { left, right, top, bottom } = element.getBoundingClientRect()
     for (let each = element.parentElement; each && each.tagName !== 'MAIN'; each = each.parentElement) {
@@ -22,7 +22,7 @@ const TOO_SMALL = `(() => {
     }
     return { left, right, top, bottom, width: right - left, height: bottom - top }
   }
-  /** A label is part of its control. */
+  /** A label is a part of its control. */
   const boxOf = element => {
     const own = seen(element)
     const label = element.closest('label')
