@@ -1,6 +1,6 @@
 // How access.test.ts requests each operation from a namespace that does not own the objects in the request.
 
-/** Things of the namespace `north`. Every name contains the namespace's; nothing listens on `http://127.0.0.1:9/`. */
+/** Things of the namespace `north`. Every name contains the namespace's name; nothing listens on `http://127.0.0.1:9/`. */
 export const APP = 'north-app'
 export const RUNNER = 'north-runner'
 export const WORKFLOW = 'north-order'
@@ -39,17 +39,17 @@ export interface Holdings {
 }
 
 export interface Entry {
-  /** The id for the placeholder of the path. From another namespace it is 404. */
+  /** The id for the path's placeholder. From another namespace the answer is 404. */
   id?: keyof Holdings
   /** The operation is a list: queries that find something here, and nothing from another namespace. */
   finds?: (held: Holdings) => string[]
   /** Parameters that the operation needs. */
   query?: string
-  /** Any one of its parameters is enough. */
+  /** The operation requires any one of its parameters. */
   takesAnyParameter?: true
   /** A valid body. */
   body?: unknown
-  /** Fields that the answer to another namespace has, at least. */
+  /** The minimum fields of the answer to another namespace. */
   elsewhere?: object
   /** A stream of a whole namespace, which has a separate test. */
   stream?: true
@@ -57,7 +57,7 @@ export interface Entry {
   socket?: true
   /** Belongs to no namespace, or is tested in a separate file. */
   common?: true
-  /** A further status that shows that the key opens the operation. */
+  /** Another status that shows that the key opens the operation. */
   letIn?: number
 }
 
@@ -195,7 +195,7 @@ export const ENTRIES: Record<string, Entry> = {
   // Tested in event/callbacks.test.ts: the token names the namespace.
   completeCallback: { common: true },
   whoami: { elsewhere: { namespace: 'south' } },
-  // Tested in sessions.test.ts: the body's key decides the namespace.
+  // Tested in sessions.test.ts: the key in the body decides the namespace.
   openSession: { common: true, body: { key: 'unknown-key-of-nobody' }, letIn: 401 },
   endSession: { common: true, letIn: 409 },
   makeSessionCode: { common: true },

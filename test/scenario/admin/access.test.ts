@@ -64,7 +64,7 @@ test('every operation has its entry', () => {
   expect(ALL.map(({ id }) => id).filter(id => !(id in ENTRIES))).toEqual([])
 })
 
-// Operations that only read come first, while the south is still empty.
+// Read-only operations come first, while `south` is still empty.
 const READING_FIRST = ALL.filter(({ method }) => method === 'GET').concat(ALL.filter(({ method }) => method !== 'GET'))
 
 describe.each(
@@ -160,7 +160,7 @@ test.each(ALL.filter(operation => entryOf(operation).stream))('$id shows its own
   const both = Promise.all([follow('north'), follow('south')]).finally(() => {
     following = false
   })
-  // Repeated, since a stream sends only what comes after it was opened.
+  // Repeated, because a stream sends only changes after its opening.
   while (following) {
     for (const [side, api, name] of [
       ['north', north, WORKFLOW],
@@ -177,7 +177,7 @@ test.each(ALL.filter(operation => entryOf(operation).stream))('$id shows its own
   expect(ofNorth.messages.some(isOf('south'))).toBe(false)
 })
 
-/** The app of the run or the event in a frame. */
+/** The app of a frame's run or event. */
 function idOf({ runId, id }: Record<string, unknown>): string {
   return String(runId ?? id)
 }
@@ -222,7 +222,7 @@ describe.each(ALL)('$id ($access)', operation => {
 
 type Answer = Awaited<ReturnType<Api['request']>>
 
-/** One valid request. When the path needs an id and none is given, the id is unknown. An app and a name are one id. */
+/** Sends one valid request. If the path needs an id and none is given, an unknown id is used. An app and a name are one id. */
 async function ask(
   api: Api,
   operation: ListedOperation,
@@ -320,7 +320,7 @@ async function view(): Promise<string> {
   return 'north-view'
 }
 
-/** An app that the south does not register. */
+/** An app that `south` does not register. */
 async function apps(): Promise<string> {
   const app = 'north-store'
   await north.post('/register', { app, runner: app, url: 'http://127.0.0.1:9/', workflows: [] })

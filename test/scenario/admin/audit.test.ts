@@ -66,7 +66,7 @@ describe('every action is recorded', () => {
       { id, action: 'pause', runId, actor: 'night shift', createdAt: at(1000) },
       { id, action: 'pause', runId, actor: 'ops', createdAt: at(0) },
     ])
-    // `since` contains its time, `until` does not; pages stay in the window.
+    // `since` includes its time, `until` does not. Pages stay in the window.
     const window = `?runId=${runId}&since=${at(0)}&until=${at(1000)}`
     expect(await entries(window)).toEqual(found.slice(-1))
     expect(await entries(`?runId=${runId}&since=${at(1)}`)).toEqual(found.slice(0, -1))
@@ -216,7 +216,7 @@ describe('an audit log that cannot be written', () => {
       { level: 50, action: 'retry_from_step', runId: finished },
       { level: 50, action: 'bulk_replay' },
     ])
-    // Once the log can be written again, everything is recorded as before.
+    // When the log is writable again, everything is recorded as before.
     const next = await parked()
     await act(next, 'cancel')
     expect(await entries(`?runId=${next}`)).toMatchObject([{ action: 'cancel' }])

@@ -1,5 +1,6 @@
-// States of error groups (docs/errors.md#states-of-error-groups) over the HTTP interface, on every store: resolved, regressed by the next
-// failure, ignored and reopened; kept over a restart, seen by other engines, audited with the name of the key, and with a bound.
+// States of error groups (docs/errors.md#states-of-error-groups) over the HTTP interface, on every store: resolved, regressed by
+// the next failure, ignored and reopened. States survive a restart, reach other engines, are audited with the key's name, and are
+// bounded.
 
 import type { ControlAction, ErrorGroup } from '@perdure/protocol'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// An engine that is started held (docs/operating.md#hold-an-engine): it answers and accepts requests, and starts no work until
+// An engine that is started on hold (docs/operating.md#hold-an-engine): it answers and accepts requests, but starts no work until
 // it is released.
 
 import { describe, expect, test } from 'vitest'
@@ -23,7 +23,7 @@ const HOUR = 60 * MINUTE
 const env = { ENGINE_API_KEYS: API_KEYS, ENGINE_WEBHOOK_ALLOW_PRIVATE: '1', ENGINE_RETENTION: '1d' }
 const HELD = { ...env, ENGINE_HOLD: '1' }
 
-/** A store with a run that has ended and whose webhook was delivered, one that sleeps, and a schedule. */
+/** A store with an ended run whose webhook was delivered, a sleeping run, and a schedule. */
 async function filled(storeFile: string) {
   const clock = new JumpClock()
   const engine = await openEngine({ storeFile, clock, env })

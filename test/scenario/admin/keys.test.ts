@@ -73,9 +73,9 @@ describe('wrong keys', () => {
     const client = new ConnectClient(url, { key: 'guess-over-connect' })
     expect((await client.next('error')).payload).toMatchObject({ code: 'rate_limited' })
     expect(await client.closes()).toBe(4401)
-    // Too long to be guessed: it is always looked up.
+    // This key is too long for a guess, so it is always looked up.
     expect(await statusOf(api.as(keyOf('secret')))).toMatchObject({ status: 200 })
-    // It could be a guess, so it is not looked up before one is free again.
+    // This key could be a guess, so it is not looked up until a look-up is free again.
     expect(await statusOf(api.as(short))).toEqual(refused)
     clock.jump(3_000)
     expect(await statusOf(api.as(short))).toMatchObject({ status: 200 })
@@ -99,7 +99,7 @@ test('dedupe ids belong to their namespace', async () => {
 })
 
 describe('keys of the store, while the engine runs', () => {
-  /** An engine whose clock the test moves, and a connection to its store as `perdure keys` opens one. */
+  /** An engine whose clock the test moves, and a connection to its store like the one that `perdure keys` opens. */
   async function live(env: Record<string, string> = {}) {
     const clock = new JumpClock()
     const { api, storeFile, log } = await openEngine({ onDisk: true, env, clock })

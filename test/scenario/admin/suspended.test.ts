@@ -24,7 +24,7 @@ const { api, clock, engine } = await scenario({ onDisk: true })
 const { administration, close } = await openAdministration(engine.store)
 onCleanup(close)
 
-/** Waits until the running engine has noticed. It posts events without any trigger to find out. */
+/** Waits until the running engine has noticed. Posts events without a trigger to find out. */
 async function follows(suspended: boolean): Promise<void> {
   await until(
     async () => {

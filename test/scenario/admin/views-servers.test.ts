@@ -1,5 +1,5 @@
-// Shared views (docs/console.md#views) over the HTTP interface, on every store: saved, replaced, listed by name, deleted, with the name of
-// the key, in the audit log and over a restart; and their bounds.
+// Shared views (docs/console.md#views) over the HTTP interface, on every store: saved, replaced, listed by name and deleted with
+// the key's name, in the audit log and after a restart. Also their bounds.
 
 import type { ControlAction } from '@perdure/protocol'
 import { expect, test } from 'vitest'

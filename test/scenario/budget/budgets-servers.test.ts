@@ -29,7 +29,7 @@ const FEATURES = { features: ['budgets', 'cleanup', 'continue-as', 'end-with-ste
 const OPS_KEY = 'secret-key-of-ops'
 const KEYS = JSON.stringify([{ label: 'ops', namespace: 'default', kind: 'secret', key: OPS_KEY }])
 
-/** A step whose attempt spends. */
+/** A step whose attempt spends an amount. */
 const spends = (name: string, spent: Record<string, number>): Step => step('StepRun', name, { data: name, spent })
 
 interface Workflows {
@@ -214,7 +214,7 @@ describe.each(PLACES)('on %s', async (_, freshStore, count) => {
     expect((await paused()).waitingFor).toMatchObject({ name: 'steps', limit: 3, spent: 4, runId: id })
     expect(await budget(id)).toEqual({ runs: { limit: 2, spent: 2 }, steps: { limit: 3, spent: 4 } })
     await raised(id, { steps: null })
-    // The second child is one too many: it stops before its first step, and its parent waits for it.
+    // The second child is one too many. It stops before its first step, and its parent waits for it.
     const leaf = await paused()
     expect(leaf.waitingFor).toMatchObject({ name: 'runs', limit: 2, spent: 3, runId: id })
     expect(await api.steps(leaf.id)).toEqual([])
@@ -239,7 +239,7 @@ describe.each(PLACES)('on %s', async (_, freshStore, count) => {
     const last = await until(async () => (await api.runs(`?workflow=${name('loop')}&waitingFor=budget`))[0])
     expect(last.waitingFor).toMatchObject({ name: 'usd', limit: 0.7, spent: 0.9, runId: first })
     expect(await budget(last.id)).toEqual({ usd: { limit: 0.7, spent: 0.9 } })
-    // The id of any run of the chain stands for its budget.
+    // The id of any run of the chain identifies the chain's budget.
     expect(await raised(first, { usd: 1 })).toMatchObject({ runId: first, resumed: 1 })
     await api.succeeded(last.id)
     expect(await budget(first)).toEqual({ usd: { limit: 1, spent: 1.2 } })

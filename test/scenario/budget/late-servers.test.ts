@@ -1,5 +1,5 @@
-// Spends that are reported after the end of their run, on both databases (docs/budgets.md): they count once, whether or not the step is
-// stored.
+// Spending that is reported after the end of the run, on both databases (docs/budgets.md): it counts once, whether or not the
+// step is stored.
 
 import type { RunSummary } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
@@ -34,7 +34,7 @@ async function report(ctx: Invoke['ctx'], seq: number, opcodes: readonly Opcode[
 describe.each(STORES)('on %s', async (_, freshStore) => {
   const { api, engine } = await openKeyed(freshStore)
 
-  /** A run whose pass is under way until the gate opens, and answers with the steps then. */
+  /** A run whose pass is under way until the gate opens, and then answers with the steps. */
   async function holding(answer: (invoke: Invoke) => Promise<readonly Opcode[]> | readonly Opcode[]) {
     const [hold, begun] = [gate(), gate()]
     const name = unique('late')

@@ -36,7 +36,7 @@ describe.each(TRANSPORTS)('over %s', transport => {
     const { waitingFor } = await api.reaches(runId, 'paused')
     expect(waitingFor).toEqual({ kind: 'budget', name: 'usd', limit: 1.5, spent: 2, runId })
     expect(executed).toEqual(['a', 'b'])
-    // With checkpoints all of that is one pass.
+    // With checkpoints, all of this is one pass.
     const sent = (await passes(runId)).length
     if (transport === 'HTTP') expect(sent).toBeGreaterThan(1)
     else expect(sent).toBe(1)

@@ -1,4 +1,4 @@
-// A run costs nothing for the features that it does not use: no statement of it reads or writes their tables. PostgreSQL counts
+// A run pays nothing for features that it does not use: none of its statements reads or writes their tables. PostgreSQL counts
 // the scans and the rows of each table.
 
 import pg from 'pg'

@@ -30,7 +30,7 @@ const continues = (data?: unknown, more: object = {}): Reply => ({
   body: { continueAs: data === undefined ? {} : { data }, logs: [], ...more },
 })
 
-/** A handler that counts its data down to 0, one run each, and then returns. */
+/** A handler that counts its data down to 0, with one run per step down, and then returns. */
 const countdown: Handler = ({ event }) => {
   const left = (event.data as { left: number }).left
   return left > 0 ? continues({ left: left - 1 }) : { status: 200, body: { data: 'the end', logs: [] } }
@@ -50,7 +50,7 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
     return { name, app: runner.app, runner }
   }
 
-  /** The runs of the chain, the first one first. */
+  /** The runs of the chain, in order. */
   async function chainOf(runId: string): Promise<RunSummary[]> {
     const runs: RunSummary[] = []
     for (let id: string | undefined = runId; id !== undefined; ) {
@@ -171,7 +171,7 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
       async ({ event }) => {
         starts++
         const { left } = event.data as { left: number }
-        // In the middle the chain waits for a start that it skips.
+        // In the middle, the chain waits for a start that it skips.
         if (left === 15) await skipped.opened
         return left > 0 ? continues({ left: left - 1, key: 'other' }) : { status: 200, body: { data: null, logs: [] } }
       },
@@ -206,7 +206,7 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
           invoked.open()
           await go.opened
         }
-        // The next run has another key, and stays in the lane of the chain.
+        // The next run has another key, but stays in the chain's lane.
         return left > 0 ? continues({ of, left: left - 1, lane: 'b' }) : { status: 200, body: { data: null, logs: [] } }
       },
       { concurrency: { limit: 1, key: 'event.data.lane', hold: 'run' } },

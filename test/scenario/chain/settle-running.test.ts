@@ -1,4 +1,4 @@
-// A step that runs for the first time has no record: it can be settled once its runner has reported that it runs.
+// A step that runs for the first time has no record. It can be settled once its runner has reported that it is running.
 
 import { expect, test } from 'vitest'
 import { gate, opcode, returned, scenario, stepId, unique, until } from '../../kit/index.ts'

@@ -197,7 +197,7 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
       ]),
       {},
     )
-    // The sleep is stored with the first answer, so this one is not outstanding before.
+    // The sleep is stored with the first answer, so this step is not outstanding before.
     await begun.opened
     expect((await settle(runId, 'nap', { data: null, reason })).status).toBe(404)
     go.open()

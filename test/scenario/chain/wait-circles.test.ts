@@ -36,7 +36,7 @@ const start = async () => {
   const go = unique('go')
   const { runId } = await api.send({ name: names.gated, data: { go } })
   await api.reaches(runId, 'waiting')
-  /** Lets the run wait for another one. */
+  /** Makes the run wait for another run. */
   const awaits = async (awaited: Awaited) => {
     await api.send({ name: go, data: awaited })
     await waitsForRun(runId)

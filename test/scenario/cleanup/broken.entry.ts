@@ -2,7 +2,7 @@
 
 import { run, StepFailure } from '../../kit/index.ts'
 
-/** A step that can be undone, with its name as its result unless another is given. */
+/** A step that can be undone. Its result is its name unless another is given. */
 export const undoable = (name: string, data: unknown = name) => run(name, () => data, { rollback: true })
 
 /** A step that fails for good, and makes its run fail. */

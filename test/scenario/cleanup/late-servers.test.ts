@@ -1,4 +1,5 @@
-// Late answers on both databases (docs/wire-protocol.md#late-answers): a step that a pass carries out while its run is ended is undone.
+// Late answers on both databases (docs/wire-protocol.md#late-answers): a step is undone if a pass executes it while its run is
+// ended.
 
 import type { RunSummary } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
@@ -34,7 +35,7 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
     (await api.get(`/runs?parentRunId=${runId}&kind=cleanup`)).json as RunSummary[]
   const cleanupOf = (runId: string) => until(async () => (await cleanups(runId))[0], { what: 'the cleanup run' })
 
-  /** A workflow whose second step is under way until the gate opens; `early` can be undone too, if it says so. */
+  /** A workflow whose second step is under way until the gate opens. With `early.rollback`, the first step can be undone too. */
   async function holding(registration: object = {}, early: { rollback?: true } = {}) {
     const [hold, begun] = [gate(), gate()]
     const undone: string[] = []

@@ -1,4 +1,4 @@
-// The commands about budgets: a run beyond its limit is found, explained and resumed (docs/budgets.md#raise-a-limit).
+// The commands for budgets: a run beyond its limit is found, explained and resumed (docs/budgets.md#raise-a-limit).
 
 import { expect, test } from 'vitest'
 import { CommandHost, flow, linesOf, run, scenario, step, unique } from '../../kit/index.ts'

@@ -54,7 +54,7 @@ const cli = (args: readonly string[], options?: CliOptions): Promise<Exit> =>
 
 const lines = <T>(...args: string[]): Promise<T[]> => linesOf<T>(cli, args)
 
-/** The lines of a table: its titles, then its cells. */
+/** The lines of a table: first the titles, then the cells. */
 const cells = (stdout: string) =>
   stdout
     .trimEnd()
@@ -189,7 +189,7 @@ describe('runs', () => {
   test('watch without an id: every run of the namespace, until interrupted', async () => {
     const started: Promise<string>[] = []
     const { code, stderr, stdout } = await cli(['runs', 'watch', '--json'], {
-      // The stream is live only, so runs are started until one of them shows.
+      // The stream is live only, so runs are started until one of them appears.
       onOpen: () => setInterval(() => started.push(start(ok)), 100),
       onOutput: (_, process) => process.interrupt(),
     })
@@ -239,7 +239,7 @@ describe('runs', () => {
     await ended(`${name}-other`)
     const forks = async () => (await api.runs(`?app=${name}&limit=200`)).filter(({ replayOf }) => replayOf).length
 
-    // None has failed, and failed runs are taken unless another status is given.
+    // No run has failed, and the command takes failed runs unless another status is given.
     expect(await lines('runs', 'bulk-replay', '--workflow', name)).toMatchObject([{ matched: 0 }])
     const dry = await cli(['runs', 'bulk-replay', '--workflow', name, '--status', 'any', '--dry-run'])
     expect(dry.stdout).toBe(`3 finished runs with workflow ${name}; nothing was replayed\n`)
@@ -253,7 +253,7 @@ describe('runs', () => {
     })
     for (const { id } of await api.runs(`?app=${name}`)) await api.succeeded(id)
     expect(await forks()).toBe(3)
-    // The forks match, too, but those that the command itself makes do not.
+    // The forks match too, except the forks that the command itself creates.
     const [all] = await lines('runs', 'bulk-replay', '--workflow', name, '--status', 'succeeded', '--all')
     expect(all).toEqual({ matched: 6, replayed: 6, skipped: 0, failed: 0, capped: false })
     expect(await forks()).toBe(9)

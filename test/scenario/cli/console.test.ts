@@ -1,4 +1,4 @@
-// `perdure console`: the address with a code that signs in once, on an engine with keys and on one without.
+// `perdure console`: the address with a code that signs in once, on an engine with keys and on an engine without.
 
 import { expect, test } from 'vitest'
 import { openEngine, perdure } from '../../kit/index.ts'

@@ -12,7 +12,7 @@ import { Api, onCleanup, until, within } from '../../kit/index.ts'
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 const PERDURE = join(ROOT, 'packages/cli/bin/perdure.js')
 
-/** A directory in which packages are found as in a project that has installed them. */
+/** A directory where packages are found as in a project that has installed them. */
 function project(): string {
   const directory = mkdtempSync(join(tmpdir(), 'perdure-dev-'))
   onCleanup(() => rmSync(directory, { recursive: true, force: true }))
@@ -93,7 +93,7 @@ describe('perdure dev with a runner', () => {
     api = await dev.api()
   })
 
-  /** Sends events until a run has that result. */
+  /** Sends events until a run has this result. */
   const answers = (expected: string) =>
     until(
       async () => {
@@ -104,14 +104,14 @@ describe('perdure dev with a runner', () => {
     )
 
   test('shows where to look, and gives the runner the engine but not its secrets', async () => {
-    // A run that ends before the reporter follows the engine has no line.
+    // A run that ends before the reporter follows the engine gets no line.
     await until(async () => {
       await answers('one')
       return /^run {4}\| run_\w{26} {2}greet {2}succeeded after /m.test(dev.output())
     })
     await dev.says(/^dev {4}\| {3}interface {4}http:\S+\/openapi\.json$/m)
     await dev.says(/^runner \| pid \d+ ENGINE_URL$/m)
-    // The environment wins: this encryption key would have stopped the engine.
+    // The environment has precedence: this encryption key would have stopped the engine.
     await dev.says(/^runner \| greeting hello$/m)
     await dev.says(/^dev {4}\| {3}variables {4}2 from \.env; variables that were already set are unchanged$/m)
     await dev.says(/^engine \| \d\d:\d\d:\d\d info {2}runner connected/m)

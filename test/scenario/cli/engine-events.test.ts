@@ -1,4 +1,4 @@
-// The commands about events of the engine, as a user meets them after a run has failed (docs/events.md#events-of-the-engine).
+// The commands for engine events, as a user meets them after a run has failed (docs/events.md#events-of-the-engine).
 
 import type { EventRecord } from '@perdure/protocol'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// How the `perdure` command ends: its exit codes, which stream it writes to, and that it ends at all.
+// How the `perdure` command ends: its exit codes, its output streams, and that it always ends.
 
 import { describe, expect, test } from 'vitest'
 import { type CliOptions, type Exit, flow, openEngine, perdure, scenario, unique, wait } from '../../kit/index.ts'

@@ -1,4 +1,4 @@
-// `perdure runs retry` of one run, against the real engine: from the step that failed, unless another is named.
+// `perdure runs retry` of one run, against the real engine: from the failed step, unless another is named.
 
 import { expect, test } from 'vitest'
 import { CommandHost, type Exit, flow, run, StepFailure, scenario, unique } from '../../kit/index.ts'

@@ -1,4 +1,4 @@
-// The commands that make tokens of runs (docs/security.md#run-tokens).
+// The commands that create run tokens (docs/security.md#run-tokens).
 
 import type { RunToken, SendEventReply, StartedRun } from '@perdure/protocol'
 import { expect, test } from 'vitest'

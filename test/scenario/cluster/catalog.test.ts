@@ -1,5 +1,5 @@
-// Two engines on one PostgreSQL database without messages between them: whatever one engine has acknowledged counts
-// for the next decision of the other.
+// Two engines on one PostgreSQL database without messages between them: everything that one engine has acknowledged counts for
+// the other's next decision.
 
 import { openAdministration } from '@perdure/engine'
 import type { DryRunReply, SendEventReply } from '@perdure/protocol'
@@ -27,7 +27,7 @@ describe('right after one engine acknowledged', async () => {
   const open = async () => (await openEngine({ storeFile, env })).api.as(INBOUND_KEY)
   const [one, two] = [await open(), await open()]
 
-  /** A runner that listens, with one workflow, and is not registered yet. */
+  /** A runner with one workflow that listens but is not registered yet. */
   async function listening(handler: Handler = () => returned(), registration = {}): Promise<PlainRunner> {
     const name = unique('news')
     const workflows = { [name]: { handler, registration } }

@@ -149,7 +149,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
         stopWhen: messages => messages.some(({ data }) => data.kind === 'progress'),
       })
       let done = 0
-      // A new stream is announced to the other engine in a moment.
+      // A new stream is announced to the other engine after a moment.
       await until(async () => {
         client.send('invoke.checkpoint', { seq: ++done, opcodes: [], progress: { done } }, id)
         const over = Promise.all([stream.over, own.over]).then(() => true)
@@ -191,7 +191,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
       const isEnd = ({ data }: SseMessage) => data.status === 'succeeded'
       const runs = await one.api.follow('/runs/stream', { stopWhen: messages => messages.some(isEnd) })
       const events = await one.api.follow('/events/stream', { stopWhen: messages => messages.length > 0 })
-      // A new stream is announced to the other engine in a moment.
+      // A new stream is announced to the other engine after a moment.
       await until(async () => {
         await two.api.send({ name })
         return Promise.race([events.over.then(() => true), new Promise(done => setTimeout(done, 50, false))])

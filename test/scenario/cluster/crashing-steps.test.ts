@@ -1,5 +1,5 @@
-// Steps that end the process of a runner to which two engines on one PostgreSQL database send passes: only their runs
-// fail (docs/concepts.md#a-step-that-ends-its-process).
+// Steps that end the process of a runner that gets passes from two engines on one PostgreSQL database: only the runs of these
+// steps fail (docs/concepts.md#a-step-that-ends-its-process).
 
 import { describe, test } from 'vitest'
 import { freshSchema, openEngine } from '../../kit/index.ts'

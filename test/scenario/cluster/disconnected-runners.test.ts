@@ -33,7 +33,7 @@ test('an engine that was frozen does not remove it', async () => {
     clocks[1].jump(STALE_MS + 10_000)
     for (let poll = 0; poll < 10; poll++) await isListed(there)
   }
-  // The other engine announces its sockets in its time.
+  // The other engine announces its sockets at its regular time.
   await until(() => {
     clocks[0].jump(RELAY_TICK_MS)
     return isListed(there)

@@ -1,4 +1,4 @@
-// `GET /engines` where two engines share one PostgreSQL database: both list both, until one stops or dies
+// `GET /engines` when two engines share one PostgreSQL database: each lists both, until one stops or dies
 // (docs/postgresql.md#engines-of-a-store).
 
 import type { Engine } from '@perdure/protocol'

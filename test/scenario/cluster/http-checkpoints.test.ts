@@ -26,7 +26,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
     const one = await open()
     let two = await open()
 
-    /** A pass under way, and what ends it. `elsewhere`: where its token goes to an engine that did not send the pass. */
+    /** A pass under way, and its end. `elsewhere`: an address that takes its token to an engine that did not send the pass. */
     async function underWay() {
       const [reached, go] = [gate<ReportingInvoke>(), gate()]
       const name = unique('reporting')
@@ -78,7 +78,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
       })
       const notify = [{ id: stepId('notify'), name: 'notify', startedMs: 0 }]
       let seq = 1
-      // The stream may begin to follow a moment after it is open.
+      // The stream may begin to follow a moment after it opens.
       await until(async () => {
         await reportSteps(invoke, { seq: ++seq, running: notify })
         return Promise.race([over.then(() => true), new Promise<false>(resolve => setTimeout(resolve, 50, false))])

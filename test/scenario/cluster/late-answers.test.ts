@@ -1,5 +1,5 @@
-// Late answers at two engines on one PostgreSQL database (docs/wire-protocol.md#late-answers): a run is ended at one engine while the other
-// drives it, and its runner may be behind a socket of either.
+// Late answers at two engines on one PostgreSQL database (docs/wire-protocol.md#late-answers): a run is ended at one engine while
+// the other drives it, and its runner may have its socket at either engine.
 
 import type { RunSummary } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
@@ -67,7 +67,7 @@ async function connected(
 for (const [wire, env] of Object.entries(WIRES)) {
   describe(`two engines that hear each other through ${wire}`, async () => {
     const storeFile = await freshSchema()
-    // It stands still, so no lease is found to be lost.
+    // The clock stands still, so no lease is found to be lost.
     const clock = new JumpClock()
     const open = () => openEngine({ storeFile, env, clock })
     const [one, two] = [await open(), await open()]
@@ -104,7 +104,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
       const { ctx } = await begun.opened
       const [driver, canceller] = ctx.checkpointUrl?.startsWith(one.url) ? [one, two] : [two, one]
       expect((await canceller.api.post(`/runs/${runId}/cancel`)).status).toBe(200)
-      // The call of a run that is cancelled next is aborted: by then the message about the first cancel has come, too.
+      // The call of a run that is cancelled next is aborted. The message about the first cancel has then arrived too.
       const next = await driver.api.send({ name: other })
       const { signal } = (await until(() => runner.record.of(next.runId)[0])) as Invoke
       await canceller.api.post(`/runs/${next.runId}/cancel`, { cleanup: false })

@@ -31,7 +31,7 @@ test.each([[0], [1]])('a throttle that is raised at one engine starts runs that 
   clock.jump(1000)
   for (const id of queued)
     await until(async () => {
-      // The next start of this rate is free 4 ms after the one before.
+      // At this rate, the next start is free 4 ms after the previous one.
       clock.jump(4)
       return (await one.run(id)).status === 'succeeded'
     })

@@ -1,5 +1,5 @@
-// Runners behind the sockets of one engine as another engine uses them: their room, their absence; and streams that
-// miss notifications between engines. Over Redis, and over the database.
+// Runners whose sockets are at one engine, used by another engine: their room and their absence. Also streams that miss
+// notifications between engines. Over Redis, and over the database.
 
 import type { RunExplanation } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'

@@ -21,7 +21,7 @@ import { deleteKeysOf } from '../../kit/servers/redis.ts'
 const RECOVERY_MS_MAX = 10_000
 const STREAMS = ['/runs/stream', '/events/stream', '/stream?topics=runs']
 
-/** Opens the streams of the namespace; the answer resolves once each of them has had a `gap` frame. */
+/** Opens the streams of the namespace. The returned promise resolves once each of them has had a `gap` frame. */
 async function gapsOf(api: Api): Promise<() => Promise<unknown>> {
   const isGap = ({ event }: { event?: string }) => event === 'gap'
   const streams = await Promise.all(
@@ -30,7 +30,7 @@ async function gapsOf(api: Api): Promise<() => Promise<unknown>> {
   return () => Promise.all(streams.map(async ({ over }) => expect((await over).messages.some(isGap)).toBe(true)))
 }
 
-/** Ends their sessions before the next test: the server has a hundred for all tests that run. Errors were expected. */
+/** Ends their sessions before the next test, because the server has only a hundred for all tests. Errors were expected. */
 async function stopAll(...engines: OpenEngine[]): Promise<void> {
   await Promise.all(engines.map(({ stop }) => stop()))
   for (const { takeErrors } of engines) takeErrors()
@@ -56,7 +56,7 @@ describe.each<Direction>(['both', 'requests', 'answers'])('an engine whose conne
     await until(async () => (await engine.api.get('/readyz')).status === 200 && (await status()) === 202, {
       what: 'the engine at work',
     })
-    // No post after that meets a dead connection.
+    // No later post uses a dead connection.
     for (let i = 0; i < 10; i++) expect(await status()).toBe(202)
     await until(() => proxy.replaced >= 3, { what: 'the subscriber too on a new connection' })
     await gaps()

@@ -1,4 +1,4 @@
-// Silent runners at two engines on one PostgreSQL database: one engine forgets them, and the other learns of it.
+// Silent runners at two engines on one PostgreSQL database: one engine forgets them, and the other is notified.
 
 import { expect, test } from 'vitest'
 import { freshSchema, JumpClock, openEngine, until } from '../../kit/index.ts'

@@ -1,4 +1,4 @@
-// Engines whose clocks differ (docs/operating.md#clocks): a wait looks back by the position in the log, not by times.
+// Engines whose clocks differ (docs/operating.md#clocks): a wait looks back by log position, not by time.
 
 import { expect, test } from 'vitest'
 import { flow, freshSchema, gate, JumpClock, openEngine, run, unique, until, wait } from '../../kit/index.ts'

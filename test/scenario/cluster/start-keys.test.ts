@@ -9,7 +9,7 @@ const STARTS = 100
 
 const cluster = await Cluster.open(2, new JumpClock(), {})
 
-/** The answers to as many starts at once. */
+/** Sends this many starts at once, and resolves with their answers. */
 async function race(name: string, body: object) {
   const path = `/workflows/${name}/${name}/runs`
   const apis = cluster.engines.map(({ api }) => api)

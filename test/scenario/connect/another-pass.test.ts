@@ -9,7 +9,7 @@ import { PlainRunner } from '../../kit/runner/plain-runner.ts'
 
 const { api, url, clock, barrier } = await scenario()
 
-/** A run that waits for an event, on a runner that asks by what is given. Its passes report the wait and nothing else. */
+/** A run that waits for an event, on a runner that requests passes over this transport. Its passes report only the wait. */
 const RUNNERS = {
   async HTTP(name: string, features: string[] = ['another-pass']) {
     const workflows = { [name]: () => discovered([opcode('WaitForEvent', 'wait', { eventName: `${name}.go` })]) }

@@ -1,4 +1,4 @@
-// How a runner dials in: the upgrade, the key, hello and registration, and the errors of each
+// How a runner connects: the upgrade, the key, hello and registration, and the errors of each
 // (docs/wire-protocol.md#connect).
 
 import { type IncomingHttpHeaders, type RequestOptions, request } from 'node:http'

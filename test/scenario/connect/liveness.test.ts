@@ -40,10 +40,10 @@ test('a runner that answers nothing for 30 s is evicted with 4408, and its runs 
   expect(await silent.closes()).toBe(4408)
   expect(await runnersOf(app)).toEqual([])
   const other = await dialAs(url, { app, runner: 'other', workflows: [app] })
-  // First the grace of the lost socket, then the delay before the pass is repeated.
+  // First the grace period of the lost socket, then the delay before the pass is repeated.
   await until(async () => {
     clock.jump(1000)
-    // The request gives the sockets a turn: `other` must answer its heartbeats between the jumps.
+    // The request lets the sockets work: `other` must answer its heartbeats between the jumps.
     await api.run(runId)
     return other.count('invoke') > 0
   })
@@ -60,7 +60,7 @@ test('a runner that beats and answers nothing is passed over at once while anoth
   const old = await api.send({ name: app })
   await silent.next('invoke')
   const other = await dialAs(url, { ...beats, runner: 'other' })
-  // It has confirmed the first invoke by its pong.
+  // Its pong has confirmed the first invoke.
   clock.jump(1000)
   await until(() => silent.pings > 0, { what: 'a ping' })
   await api.get('/healthz')

@@ -1,5 +1,5 @@
-// Runs whose pass waits for room on a Connect runner (`maxConcurrency`): the order in which they get it, that they go
-// to any runner with room, and that unwanted runs leave the queue.
+// Runs whose pass waits for room on a Connect runner (`maxConcurrency`): they get it in order, they go to any runner with room,
+// and unwanted runs leave the queue.
 
 import { expect, test } from 'vitest'
 import { scenario, unique, until } from '../../kit/index.ts'
@@ -9,7 +9,7 @@ const { api, url } = await scenario({ realTime: true })
 
 const runIdOf = ({ payload }: { payload: Record<string, unknown> }) => (payload.ctx as { runId: string }).runId
 
-/** The runs that were sent to the runner, in order. */
+/** The runs sent to the runner, in order. */
 const sentTo = (client: ConnectClient) =>
   client.frames.filter(({ type }) => type === 'invoke').map(frame => runIdOf(frame))
 
@@ -28,7 +28,7 @@ async function busy(fields: Record<string, unknown> = {}) {
   return { app, runner, first, firstInvoke: id }
 }
 
-/** Waits until the run is in the queue: an engine has leased it, and no runner has it. */
+/** Waits until the run is in the queue: an engine has leased the run, and no runner has it. */
 async function waitsForRoom(runId: string): Promise<void> {
   await until(async () => {
     const { json } = await api.get(`/runs/${runId}/why`)

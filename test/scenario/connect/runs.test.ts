@@ -20,7 +20,7 @@ const { api, clock, engine, url } = await scenario()
 
 const runnersOf = async (app: string) => (await api.get(`/runners?app=${app}`)).json as { runnerId: string }[]
 
-/** A runner with one workflow of three steps, which serves its invokes by itself. */
+/** A runner with one workflow of three steps that answers its invokes by itself. */
 async function threeSteps(options: { runner?: string; handler?: Handler } = {}) {
   const name = unique('connected')
   const record = new RunnerRecord()
