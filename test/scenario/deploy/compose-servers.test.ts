@@ -12,7 +12,7 @@ import { Api, freshSchema, onCleanup, REDIS_URL, until } from '../../kit/index.t
 import { freePort } from '../../kit/servers/free-port.ts'
 import { deleteKeysOf } from '../../kit/servers/redis.ts'
 
-/** Node before 22.18 runs no TypeScript; the runner's image has a newer one. */
+/** Node before 22.18 does not run TypeScript; the runner's image has a newer version. */
 const asInImage = 'typescript' in process.features ? [] : ['--import', import.meta.resolve('tsx')]
 
 test('what the Dockerfile builds comes up as compose.yaml starts it, and the example runs', async () => {

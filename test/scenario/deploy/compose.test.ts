@@ -1,5 +1,5 @@
-// compose.yaml, compared with the code and the Dockerfile: its settings exist and are valid, each service is bounded
-// and has time to stop, and values that belong together are equal.
+// compose.yaml compared with the code and the Dockerfile: its settings exist and are valid, each service is bounded and has time
+// to stop, and related values are equal.
 
 import { readConfig } from '@perdure/engine'
 import { describe, expect, test } from 'vitest'
@@ -57,7 +57,7 @@ describe('compose.yaml', () => {
     for (const [name, { build, user, command }] of Object.entries(services)) {
       const stage = build && stages.find(one => one.name === build.target)
       const inImage = stage?.instructions.find(({ word }) => word === 'USER')?.rest
-      // The entrypoint of an official image gives up root rights, if nothing starts in its place.
+      // The entrypoint of an official image drops root rights, unless something replaces it.
       expect(user ?? inImage ?? (command === undefined ? 'of the entrypoint' : 'root'), name).not.toMatch(/^(root|0)\b/)
     }
     expect(services.redis).toMatchObject({ user: 'redis', command: expect.arrayContaining(['redis-server']) })

@@ -1,4 +1,4 @@
-// The engine's bundle: its packages, their licences, and what the packages of the repository are published with.
+// The engine's bundle: its packages, their licences, and the dependencies of the published packages.
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -37,7 +37,7 @@ test('a package in the bundle is not installed beside it', () => {
   const { dependencies } = JSON.parse(readFileSync(join(packages, 'engine/package.json'), 'utf8'))
   const packed = bundledPackages()
   expect(Object.keys(dependencies).filter(name => packed.has(name))).toEqual([])
-  // The engine's declarations name the protocol's; the other dependencies are those that the bundler leaves out.
+  // The engine's declarations refer to the protocol's. The bundler leaves out the other dependencies.
   const code = readdirSync(bundle).filter(name => name.endsWith('.js'))
   const imports = code.flatMap(name => read(name).match(/(?<=\b(?:from |import\())"[@a-z][^"]*(?=")/g) ?? [])
   const needed = new Set(['@perdure/protocol', ...imports.map(name => name.slice(1)).filter(name => !isBuiltin(name))])

@@ -1,5 +1,5 @@
-// deploy/kubernetes, compared with the code and the Dockerfile: its settings exist and are valid, probes call
-// operations, names that belong together are equal, and pods have the time that a shutdown takes.
+// deploy/kubernetes compared with the code and the Dockerfile: its settings exist and are valid, probes call operations, related
+// names are equal, and pods have enough time for a shutdown.
 
 import { readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -211,7 +211,7 @@ describe('deploy/kubernetes', () => {
     const called = ['ENGINE_STORE', 'ENGINE_QUEUE', 'ENGINE_LIMITER'].map(name => new URL(stringData[name] as string))
     for (const { port } of called) expect(open).toContain(Number(port))
     expect(open).toEqual(expect.arrayContaining([53, 443]))
-    // HTTP runners of the same namespace listen on ports of their own.
+    // HTTP runners of the same namespace listen on separate ports.
     expect(spec.egress).toContainEqual({ to: [{ podSelector: {} }] })
   })
 

@@ -1,4 +1,4 @@
-// deploy/monitoring: the alerts and the dashboard ask for metrics and labels that a real engine writes.
+// deploy/monitoring: the alerts and the dashboard use metrics and labels that a real engine writes.
 
 import { expect, test } from 'vitest'
 import { projectFile, yamlDocuments } from '../../kit/deploy/deploy-files.ts'
@@ -18,7 +18,7 @@ const dashboard = JSON.parse(projectFile('deploy/monitoring/dashboard.json')) as
 const targets = dashboard.panels.flatMap(panel => panel.targets)
 const page = projectFile('docs/metrics.md')
 
-/** Labels that Prometheus adds when it scrapes. */
+/** Labels that Prometheus adds when scraping. */
 const SCRAPED = ['job', 'instance']
 
 const { api } = await scenario()
@@ -26,7 +26,7 @@ const text = (await api.get('/metrics')).text
 
 /** Written by Prometheus itself. */
 const UP = 'up'
-/** The names of the samples that an engine writes: those of a histogram have endings. */
+/** The names of the samples that an engine writes. Names of a histogram's samples have suffixes. */
 const written = [
   UP,
   ...[...text.matchAll(/^# TYPE (\S+) (\w+)$/gm)].flatMap(([, name, type]) =>
@@ -34,7 +34,7 @@ const written = [
   ),
 ]
 
-/** The metric of a sample: those of a histogram without their endings. */
+/** The metric of a sample, without the suffixes of histograms. */
 const metricOf = (sample: string) => sample.replace(/_(bucket|sum|count)$/, '')
 const metricsOf = (expr: string) => expr.match(/\b(?:perdure|nodejs|process)_\w+|\bup\b/g) ?? []
 
@@ -44,7 +44,7 @@ const labelsOf = (expr: string) => [
   ...[...expr.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list]) => (list as string).split(', ')),
 ]
 
-/** The labels of a metric, from the table of docs/metrics.md, which another test holds equal to the engine. */
+/** The labels of a metric, from the table of docs/metrics.md. Another test compares that table with the engine. */
 function labelsInDocs(metric: string): string[] {
   const label = new RegExp(`\`${metricOf(metric)}\\{([^}]*)\\}\``).exec(page)?.[1]
   return [...SCRAPED, ...(metric.endsWith('_bucket') ? ['le'] : []), ...(label?.split(',') ?? [])]

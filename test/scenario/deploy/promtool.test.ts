@@ -32,7 +32,7 @@ test.runIf(hasPromtool)('the metrics of an engine that works are clean', async (
   expect(promtool(['check', 'metrics'], (await api.get('/metrics')).text)).toEqual({ status: 0, text: '' })
 })
 
-/** Series by the minute, and the alerts that fire at the end of the twentieth. */
+/** Series per minute, and the alerts that fire at the end of the twentieth minute. */
 const CASES: { when: string; series: Record<string, string>; fires: string[] }[] = [
   {
     when: 'all is well',
@@ -106,7 +106,7 @@ test.runIf(hasPromtool)('the alerts fire when they should, and only then', () =>
       exp_samples: fires.includes(alert) ? [{ value: 1 }] : [],
     })),
   }))
-  // JSON is YAML.
+  // JSON is valid YAML.
   writeFileSync(join(folder, 'tests.yaml'), JSON.stringify({ rule_files: ['alerts.yaml'], tests }))
   const { status, text } = promtool(['test', 'rules', join(folder, 'tests.yaml')])
   expect(status, text).toBe(0)

@@ -1,5 +1,5 @@
-// Every command of the project's pages runs in a shell, page by page, as it is on the page: against an engine, with the ids of
-// its runs and webhooks. Blocks of data are read.
+// Every command of the project's pages runs in a shell, page by page and unchanged, against an engine and with the ids of its
+// runs and webhooks. Data blocks are read.
 
 import { expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
@@ -18,7 +18,7 @@ import {
 } from '../../kit/index.ts'
 import { API_KEYS, SECRET_KEY, Webhooks } from '../../kit/webhook/webhooks.ts'
 
-/** Pages, and folders of pages, whose commands other tests carry out: one types them, the other replays the example of every operation. */
+/** Pages, and folders of pages, whose commands other tests run: one types them, one replays every operation's example. */
 const ELSEWHERE: Record<string, string> = {
   'docs/quickstart.md': 'test/scenario/docs/quickstart.test.ts',
   'docs/http-api/': 'test/scenario/http/openapi.test.ts',
@@ -33,7 +33,7 @@ const { engine } = await scenario({
 })
 const api = engine.api.as(SECRET_KEY)
 
-/** The ids that stand for those of a page. */
+/** The ids that replace the ids of a page. */
 async function things(): Promise<Record<string, string>> {
   const order = {
     handler: flow([run('charge-card'), run('poll:2')]),

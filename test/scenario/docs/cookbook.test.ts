@@ -9,7 +9,7 @@ import * as recipes from './cookbook.workflows.ts'
 
 const { answers, calls } = recipes
 
-/** Counts the calls that are under way at once; each takes some turns of the event loop. */
+/** Counts the calls that are under way at once. Each takes some turns of the event loop. */
 function counted() {
   const counts = { most: 0, now: 0 }
   const pass = async () => {

@@ -1,5 +1,5 @@
-// The middleware of examples/encryption by itself: what it seals, opens and refuses. `examples.test.ts` runs the
-// whole example, which shows that the engine's store holds no plaintext.
+// The middleware of examples/encryption in isolation: what it seals, opens and refuses. `examples.test.ts` runs the whole
+// example, which shows that the engine's store contains no plaintext.
 
 import { randomBytes } from 'node:crypto'
 import { NonRetriableError } from '@perdure/sdk'

@@ -1,4 +1,4 @@
-// Every example runs to its end with one command, and shows what its README says. Each checks its own outcome.
+// Every example runs to its end with one command, and shows the output in its README. Each checks its own outcome.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,7 +9,7 @@ import { onCleanup } from '../../kit/cleanup.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** The examples mostly wait. Only a few run at a time, so that each gets the time it waits for. */
+/** The examples mostly wait. Only a few run at a time, so that each one's timing holds. */
 const LANES = 3
 
 /** Texts that each example must print; the slow ones go first. */
@@ -29,7 +29,7 @@ const names = Object.keys(shown)
 async function run(...args: string[]): Promise<{ code: number | null; printed: string }> {
   const child = spawn(process.execPath, ['--import', 'tsx', 'examples/shared/main.ts', ...args], {
     cwd: root,
-    // Longer days than by default, so that a slow machine keeps up with them.
+    // Longer days than by default, so that a slow machine keeps up.
     env: { ...process.env, DAY_MS: '400' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

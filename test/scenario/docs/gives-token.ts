@@ -1,4 +1,4 @@
-// Runs the server of docs/react.md, which gives a page the token of a run. Called by snippets.test.ts.
+// Runs the server of docs/react.md, which gives a page the token of a run. snippets.test.ts calls it.
 
 import { createClient } from '@perdure/sdk'
 import { expect } from 'vitest'

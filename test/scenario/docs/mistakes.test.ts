@@ -28,7 +28,7 @@ const rows: Row[] = page.split('\n## ').flatMap(text =>
 )
 const of = (section: string) => rows.filter(row => row.section === section)
 
-/** Whether the text has the sentence; `…` is any text. */
+/** Whether the text contains the sentence; `…` matches any text. */
 function expectSaid(said: string, { code, sentence }: Row): void {
   const parts = sentence.split('…').map(part => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
   expect(said, code).toMatch(new RegExp(parts.join('[\\s\\S]*')))
@@ -65,7 +65,7 @@ test.each(of('When a runner or a client starts'))('$code', async row => {
 })
 
 test('in a handler', async () => {
-  // Runners report what handlers throw there, too.
+  // Runners also report errors of handlers there.
   const console = vi.spyOn(globalThis.console, 'error').mockReturnValue()
   onCleanup(() => console.mockRestore())
   const made = of('In a handler').map((row, index) => {

@@ -1,4 +1,4 @@
-// Carries out docs/quickstart.md: its commands as they are, in its order, in an empty folder outside the repository.
+// Follows docs/quickstart.md: its commands unchanged and in order, in an empty folder outside the repository.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -32,7 +32,7 @@ async function read(command: string): Promise<string> {
 
 beforeAll(async () => {
   project = new Project(await openRegistry())
-  // Other processes may have the port.
+  // Other processes may use the port.
   project.env.ENGINE_PORT = '0'
   expect(await project.run('.', 'bash', '-c', commandWith('npm create'))).toContain('Next:')
   await project.run('.', 'bash', '-c', commandWith('npm install'))

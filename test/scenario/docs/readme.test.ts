@@ -1,4 +1,4 @@
-// The promises of the README to a newcomer: its example runs as it is, and so does the demo.
+// The README's promises to a newcomer: its example and the demo run unchanged.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

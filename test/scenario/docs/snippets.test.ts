@@ -39,14 +39,14 @@ const STANDS_IN: Record<string, string> = {
   'docs/quickstart.md': 'packages/cli/template/src/workflows.ts',
 }
 
-/** `npm run docs` writes these pages from types and comments: their blocks are declarations. */
+/** `npm run docs` writes these pages from types and comments. Their blocks are declarations. */
 const isGenerated = (page: string) => page.startsWith('docs/sdk/')
 
 const { engine, api } = await scenario({ realTime: true })
 const handler = async () => 'done'
 const workflows = [createWorkflow({ name: 'paid', triggers: { event: 'paid' } }, handler)]
 
-/** Sends the calls of the fixed address that pages name to the engine of this file. */
+/** Redirects calls to the fixed address in the pages to the engine of this file. */
 const realFetch = globalThis.fetch
 vi.stubGlobal('fetch', (input: string | URL | Request, init?: RequestInit) => {
   const url = input instanceof Request ? input.url : String(input)
@@ -57,7 +57,7 @@ vi.stubEnv('ENGINE_URL', engine.url)
 onCleanup(() => vi.unstubAllGlobals().unstubAllEnvs())
 onCleanup(stopNextHeartbeats)
 
-/** Takes a free port, and keeps what the block starts, so that the test can stop it. */
+/** Takes a free port, and keeps the server that the block starts, so that the test can stop it. */
 const started = (code: string) =>
   code
     .replace('port: 3000', 'port: 0')
@@ -66,7 +66,7 @@ const started = (code: string) =>
     .replace(/^(?:await )?(connect\(.*?\))(?:\.ready)?$/m, 'const started = $1')
 const serving = { workflows }
 
-/** Runs a block that registers a runner; resolves once the engine has taken the registration. */
+/** Runs a block that registers a runner. Resolves once the engine has accepted the registration. */
 async function registers(run: Run, scope: Scope = {}): Promise<Scope> {
   const all = await run({ ...serving, ...scope }, started)
   const { ready, stop, close } = all.started as { ready: Promise<unknown>; stop?(): void; close?(): Promise<void> }
@@ -255,7 +255,7 @@ const CHECKS: Record<string, Check[]> = {
     },
     async block => registers(block, { app: new Hono() }),
     async block => {
-      // Elysia listens on Bun only; elsewhere an app has no such function.
+      // Elysia listens only on Bun; elsewhere an app has no such function.
       const listen = vi.fn()
       class Listening extends Elysia {
         override listen = listen

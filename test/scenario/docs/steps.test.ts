@@ -16,8 +16,7 @@ const order = { orderId: 'A-1', amount: 10, email: 'ada', hookUrl: 'http://127.0
 /** Starts the workflow of that name with this order; returns the run's id. */
 async function start(name: string, data: object = {}): Promise<string> {
   calls.length = 0
-  // A wait also takes events of its run's own millisecond, so this run gets a millisecond without events of other
-  // tests.
+  // A wait also takes events from its run's own millisecond, so this run gets a millisecond without events of other tests.
   clock.jump(1)
   letChargesFail(0)
   return (await api.send({ name, data: { ...order, ...data } })).runId as string
@@ -41,7 +40,7 @@ test('run: a failure is retried after its backoff', async () => {
 })
 
 test('sleep: three days; a Monday that has passed needs no wait', async () => {
-  // Only the engine's clock is in the future: the Monday that the runner chooses is long past there.
+  // Only the engine's clock is in the future, where the Monday that the runner chooses is long past.
   const runId = await start('docs-sleep')
   expect(await skipWait(api, clock, runId, 'sleep')).toBe(3 * 86_400_000)
   await api.succeeded(runId)

@@ -116,7 +116,7 @@ function alike(reply: unknown, [one, other]: readonly [string, string]): unknown
   return JSON.parse(text.replaceAll(/"(run|evt)_[^"]*"/g, '"id"').replaceAll(/"at":"[^"]*"/g, '"at":""'))
 }
 
-/** The numbers of the events of the app, in the order of the log. */
+/** The numbers of the app's events, in log order. */
 async function logOf(api: Api, app: string): Promise<number[]> {
   const { json } = await api.get(`/events?app=${app}&limit=1000`)
   const events = json as { data?: { n: number } }[]

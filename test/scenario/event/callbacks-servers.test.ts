@@ -1,4 +1,4 @@
-// Callbacks that are posted to another engine than the one that drives the run (docs/steps.md#callbacks).
+// Callbacks that are posted to an engine other than the one that drives the run (docs/steps.md#callbacks).
 
 import { expect, test } from 'vitest'
 import {

@@ -26,7 +26,7 @@ function pathOf({ ctx }: Pick<InvokeRequest, 'ctx'>, name: string): string {
   return new URL(callbackUrl(ctx, name)).pathname
 }
 
-/** Starts a run, and returns it once its runner had an invoke. */
+/** Starts a run, and returns it once its runner has received an invoke. */
 async function start(handler: Handler, registration?: Record<string, unknown>) {
   const { name, runner, app } = await workflow(handler, registration === undefined ? {} : { registration })
   await runner.register(api, FEATURES)

@@ -1,4 +1,4 @@
-// Expressions see an event's data exactly as it was sent: every digit of a whole number, every member by its name
+// Expressions see an event's data exactly as sent: every digit of an integer, every member by its name
 // (docs/events.md#expressions).
 
 import type { DryRunReply, SendEventReply } from '@perdure/protocol'

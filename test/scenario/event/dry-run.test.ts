@@ -12,7 +12,7 @@ async function dryRun(body: Record<string, unknown>): Promise<DryRunReply> {
   return answer.json as DryRunReply
 }
 
-/** Registers a workflow of the name, triggered by events of that name unless the registration says otherwise. */
+/** Registers a workflow of this name, triggered by events of the same name unless the registration says otherwise. */
 async function serve(registration: Record<string, unknown> = {}, handler = flow([run('work')])) {
   const { name, app } = await workflow(handler, { registration })
   return { name, app }

@@ -1,4 +1,4 @@
-// The events of runs that have ended, on both databases and at two engines of one (docs/events.md#events-of-the-engine).
+// The events of ended runs, on both databases and with two engines on one (docs/events.md#events-of-the-engine).
 
 import type { EventExplanation, EventRecord, RunExplanation, RunSummary } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
@@ -29,7 +29,7 @@ const listens = (event: string, condition: string, more: object = {}, handler = 
   registration: { triggers: [{ event, if: condition }], ...more },
 })
 
-/** The runs of a workflow, oldest first, once so many have ended. */
+/** Resolves with the runs of a workflow, oldest first, once this many have ended. */
 const ended = (api: Api, workflow: string, count: number): Promise<RunSummary[]> =>
   until(
     async () => {
@@ -50,7 +50,7 @@ describe.each(PLACES)('on %s', async (_, freshStore, count) => {
   const open = async (workflows: Parameters<typeof openRunner>[0]['workflows']) => {
     const runner = await openRunner({ workflows })
     await runner.register(api, { features: ['cleanup', 'continue-as'] })
-    // Both engines know the workflows from now on.
+    // Both engines now know the workflows.
     if (other !== api) await runner.register(other, { features: ['cleanup', 'continue-as'] })
     return runner
   }

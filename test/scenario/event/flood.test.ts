@@ -33,7 +33,7 @@ test.for(STORES)('on %s every post is stored and its run ends, or it is 503 and 
 
   const answers: Answer[] = []
   const isRefused = ({ status }: Answer) => status === 503
-  // An engine may be as fast as the sockets of one wave.
+  // An engine may handle a whole wave of sockets at once.
   for (let wave = 0; wave < WAVES_MAX && !answers.some(isRefused); wave++) {
     const flood = Array.from({ length: WAVE }, (_, n) => loud.post('/events', { name, data: answers.length + n }))
     const other = await quiet.send({ name })
@@ -53,7 +53,7 @@ test.for(STORES)('on %s every post is stored and its run ends, or it is 503 and 
   expect(stored.every(({ data }) => answers[data]?.status === 202)).toBe(true)
 })
 
-/** All events of the log, over its pages. */
+/** All events of the log, from all pages. */
 async function eventsOf(api: Api): Promise<{ data: number }[]> {
   const events: { data: number }[] = []
   for (let cursor: string | null = ''; cursor !== null; ) {

@@ -90,7 +90,7 @@ describe('accepted with 202', () => {
       workflows: [],
       warnings,
     })
-    // It would be sent, although elsewhere the member means that nothing happens.
+    // The event would be sent, although elsewhere this member means that nothing happens.
     expect(await api.post('/events', { name, dryRun: true })).toMatchObject({
       status: 400,
       code: 'invalid_request',
@@ -142,7 +142,7 @@ describe('accepted with 202', () => {
 })
 
 describe('data of any valid JSON (object, array or scalar)', () => {
-  /** The run that the event with this data text started, once it has succeeded. */
+  /** Resolves with the run that the event with this data text started, once it has succeeded. */
   async function delivered(dataText: string) {
     const answer = await api.postText('/events', `{"name":"${echo}","app":"${runner.app}","data":${dataText}}`)
     expect(answer.status).toBe(202)

@@ -1,5 +1,5 @@
-// `match` of waits and of `cancelOn`: events find them by the values at paths (docs/events.md#match). On both databases, with
-// two engines on PostgreSQL.
+// `match` of waits and of `cancelOn`: events find them by values at paths (docs/events.md#match). On both databases, with two
+// engines on PostgreSQL.
 
 import type { RunExplanation } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
@@ -34,7 +34,7 @@ describe.each(PLACES)('on %s', async (_, freshStore, count) => {
     return name
   }
 
-  /** Starts a run for each of the data, and waits until all of them wait. */
+  /** Starts a run for each data value, and resolves when all of them wait. */
   async function started(name: string, ...data: unknown[]): Promise<string[]> {
     const ids: string[] = []
     for (const each of data) ids.push((await api.send({ name, data: each })).runId)

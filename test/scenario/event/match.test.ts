@@ -1,4 +1,4 @@
-// `match` of triggers, and what is refused (docs/events.md#match).
+// `match` of triggers, and refused values (docs/events.md#match).
 
 import type { DryRunReply, EventExplanation, RunExplanation } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
@@ -9,7 +9,7 @@ const { api, workflow } = await scenario()
 const serve = async (registration: Record<string, unknown>) =>
   (await workflow(flow([run('work')]), { registration })).name
 
-/** Registers a workflow with this in place of a good registration. */
+/** Registers a workflow with this instead of a valid registration. */
 async function refused(registration: object): Promise<unknown> {
   const { status, json } = await api.post('/register', {
     app: unique('app'),

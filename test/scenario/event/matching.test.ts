@@ -1,11 +1,11 @@
-// Which workflows an event starts, and how it is scoped, pinned and deduplicated (docs/events.md#triggers).
+// Which workflows an event starts, and how events are scoped, pinned and deduplicated (docs/events.md#triggers).
 
 import { describe, expect, test } from 'vitest'
 import { returned, scenario, unique } from '../../kit/index.ts'
 
 const { api, clock, engine } = await scenario()
 
-/** Registers an app whose one workflow has these triggers. */
+/** Registers an app with one workflow that has these triggers. */
 async function app(
   triggers?: { event: string; if?: string }[],
   options: { app?: string; name?: string; runner?: string } = {},

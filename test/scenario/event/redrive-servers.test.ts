@@ -1,4 +1,4 @@
-// Starting workflows with events of the log, on both databases and at two engines of one (docs/events.md#redrive).
+// Starting workflows with events of the log, on both databases and with two engines on one (docs/events.md#redrive).
 
 import type { BulkRedriveReply, ControlAction, RunSummary } from '@perdure/protocol'
 import { expect, test } from 'vitest'
@@ -43,7 +43,7 @@ test.each(PLACES)(
     const all = await api.post('/events/redrive', { name: event, workflow: name })
     expect(all).toMatchObject({ status: 400, code: 'invalid_request', text: expect.stringContaining('since') })
 
-    // All of them, at both engines at once: 31 did not start it, though one went through the filter and into the rate limit.
+    // All events, at both engines at once: 31 did not start it, although one passed the filter and counted in the rate limit.
     const many = async (at: Api, more: object = {}) => {
       const answer = await at.post('/events/redrive', { name: event, since: LOG_START, workflow: name, ...more })
       expect(answer.status, answer.text).toBe(200)
@@ -77,7 +77,7 @@ test.each(PLACES)(
       capped: false,
     })
 
-    // A span of time, and another workflow with the same name in two apps.
+    // A time span, and another workflow with the same name in two apps.
     const record = (await api.event(last)).receivedAt
     expect(await many(api, { until: record, dryRun: true })).toMatchObject({ skipped: expect.any(Number), started: 0 })
     expect((await many(api, { since: new Date(Date.parse(record) + 1).toISOString() })).matched).toBe(0)
@@ -88,7 +88,7 @@ test.each(PLACES)(
       json: { error: { details: { field: 'app' } } },
     })
 
-    // An erased event has nothing to start a run with.
+    // An erased event has no data to start a run.
     const own = runs.filter(({ eventId }) => eventId === last).map(({ id }) => id)
     for (const id of own) {
       await api.succeeded(id)
@@ -146,7 +146,7 @@ test.each(STORES)('a workflow that collects payloads gets a list of one, on %s',
     expect(await resultOf(bare.eventId, workflow)).toEqual([null])
   }
   expect(await resultOf(eventId, 'last')).toEqual({ n: 1 })
-  // In bulk, each event has a run of its own.
+  // In bulk, each event gets its own run.
   const { eventId: late } = await api.send({ name: event, data: { n: 2 } })
   const answer = await api.post('/events/redrive', { name: event, since: LOG_START, workflow: 'batch' })
   expect(answer.json).toMatchObject({ matched: 3, started: 1, skipped: 2 })

@@ -7,7 +7,7 @@ const { api, clock, workflow, start } = await scenario()
 
 const never = () => new Promise<never>(() => {})
 
-/** The answer of a request whose time is up, once the clock has moved on. */
+/** The answer of a request that has timed out, once the clock has moved. */
 async function timedOut<T>(request: Promise<T>): Promise<T> {
   let isAnswered = false
   void request.finally(() => {

@@ -1,4 +1,4 @@
-// Filters of scheduled events, on both databases (docs/events.md#send-an-event-later): a list and a deletion take those that match.
+// Filters of scheduled events, on both databases (docs/events.md#send-an-event-later): a list and a deletion of matching events.
 
 import type { ControlAction, ScheduledEvent, SendEventReply } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
@@ -18,7 +18,7 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
   const apiOf = (kind: string) => engine.api.as(`${kind}-key-of-scheduled-events`)
   const api = apiOf('secret')
 
-  /** Sends events for later, one minute after the other: their ids by their letters. */
+  /** Sends events for later, one minute apart. Returns their ids by letter. */
   async function scheduled(events: Record<string, object>): Promise<Record<string, string>> {
     const ids: Record<string, string> = {}
     let minutes = 60

@@ -41,7 +41,7 @@ describe('an event with a delay', () => {
     expect((await api.get('/scheduled-events')).text).toContain(`"data":${data}`)
 
     clock.jump(2 * HOUR - 1000)
-    // The workflow is registered only now, and a run begins to wait only now.
+    // Only now is the workflow registered, and only now does a run begin to wait.
     const runner = await openRunner({
       app: 'shop',
       workflows: { [name]: flow([run('a')]), waits: flow([wait('w', name)]) },
@@ -83,7 +83,7 @@ describe('an event with a delay', () => {
     const body = { name, delay: '2h', targetApp: runner.app, runner: 'elsewhere' }
     const later = await send(body)
     await runner.register(api)
-    // It takes its place in the limit when it arrives, not before.
+    // It counts in the limit when it arrives, not before.
     expect((await send({ name })).triggered).toMatchObject([{ runId: expect.any(String) }])
     clock.jump(2 * HOUR)
     const [started] = (await arrived(later.eventId as string)).triggered

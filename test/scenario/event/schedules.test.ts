@@ -252,7 +252,7 @@ describe('a schedule of a workflow', () => {
     expect(await api.request('DELETE', `/schedules/${id}`)).toMatchObject({ code: 'conflict' })
     expect((await api.post(`/schedules/${id}9/pause`)).status).toBe(404)
     expect((await api.post('/schedules/wf:x/pause')).status).toBe(404)
-    // Texts that are the same number are other ids.
+    // Different texts of the same number are different ids.
     for (const n of ['', '00', '0x0', '-0', '0.0', '%200'])
       for (const verb of ['pause', 'fire'])
         expect((await api.post(`/schedules/${id.slice(0, -1)}${n}/${verb}`)).status, n).toBe(404)

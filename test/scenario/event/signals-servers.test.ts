@@ -1,4 +1,5 @@
-// Signals and updates of runs, on both databases, and on PostgreSQL sent to another engine than the one that takes events (docs/signals.md).
+// Signals and updates of runs, on both databases; on PostgreSQL sent to an engine other than the one that takes events
+// (docs/signals.md).
 
 import { describe, expect, test } from 'vitest'
 import {

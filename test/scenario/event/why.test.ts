@@ -1,4 +1,4 @@
-// `GET /events/{id}/why`: what an event did at each workflow, as it was decided then, or is decided now
+// `GET /events/{id}/why`: the effect of an event at each workflow, as decided then or as decided now
 // (docs/events.md#why-an-event-did-what-it-did).
 
 import type { EventExplanation, EventVerdict } from '@perdure/protocol'
@@ -44,7 +44,7 @@ describe('what was decided then', () => {
       trigger: { event, if: 'event.data.total > 10' },
     })
     expect(of(vip.name)).toMatchObject({ outcome: 'filter', error: expect.stringContaining('vip') })
-    // The record itself stays as it was.
+    // The record itself does not change.
     expect(await api.event(eventId as string)).toMatchObject({ triggered: [{ ...named(all), runId }] })
     expect(await api.event(eventId as string)).not.toHaveProperty('decided')
   })

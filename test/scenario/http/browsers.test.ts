@@ -1,4 +1,4 @@
-// Limits on browsers: headers of every answer, and the requests that an engine without keys refuses
+// Limits on browsers: headers of every answer, and requests that an engine without keys refuses
 // (docs/security.md#without-keys).
 
 import { connect } from 'node:net'
@@ -25,7 +25,7 @@ async function headOf(bytes: string): Promise<Headers> {
   return new Headers(lines.map(line => line.split(': ', 2) as [string, string]))
 }
 
-/** An address of the operation, of a resource that does not exist. */
+/** An address of the operation, for a resource that does not exist. */
 const pathOf = ({ path }: Operation): string => path.replace(/\{\w+\}/g, 'none')
 
 const upgrade = `GET /nowhere HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n`

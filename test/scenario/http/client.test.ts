@@ -71,7 +71,7 @@ describe('a timeline', () => {
     const id = await start(waits)
     const frames: TimelineFrame[] = []
     let drop = () => {}
-    // Every connection but the last is cut after its first frame.
+    // Every connection except the last is cut after its first frame.
     let connections = 0
     const dropping: typeof fetch = async (input, init) => {
       const response = await fetch(input, init)

@@ -11,15 +11,15 @@ const attacked = await Attacked.open()
 const all = operationList
 const writing = all.filter(({ method, rawBody }) => method !== 'GET' && !rawBody)
 const isList = ({ path }: Operation) => path === operations.sendEvents.path
-/** Operations whose body, if they take one, is an object. */
+/** Operations that take no body or an object. */
 const ofObjects = writing.filter(operation => !isList(operation))
-/** A callback takes any JSON, and the members of new limits are names of the caller's. */
+/** A callback takes any JSON, and the members of new limits are names chosen by the caller. */
 const OWN_MEMBERS: readonly string[] = [operations.completeCallback.path, operations.setRunBudget.path]
 const withMembers = ofObjects.filter(({ path }) => !OWN_MEMBERS.includes(path))
 const raw = all.filter(({ rawBody }) => rawBody)
 
 describe('bodies', () => {
-  /** The body of the first example, which is valid. Without ids of runs it forks nothing by chance. */
+  /** The valid body of the first example. Without run ids, it does not fork anything by chance. */
   const good = ({ examples }: Operation) => (examples?.[0]?.body ?? {}) as Record<string, unknown>
 
   test.each(writing)('$id: bodies that are no JSON object', async operation => {
@@ -102,7 +102,7 @@ describe('bodies', () => {
     expect((await register(definition)).text).toContain('"ok":true')
     for (const [i, value] of HOSTILE_VALUES.entries()) {
       for (const [j, forged] of forgeries(definition, value).entries()) {
-        // By day each value meets every fourth part, and each part every fourth value.
+        // By day each value is tried in every fourth part, and each part gets every fourth value.
         if (isNight || (i + j) % 4 === 0) expectEither(await register(forged), operations.register)
       }
     }

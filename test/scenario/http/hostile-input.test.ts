@@ -1,5 +1,5 @@
-// Hostile parameters, ids, cursors and headers: always a 4xx that says why, or a regular answer where the input is in
-// fact allowed; never a 500, never a hang. The cases are made from the operations, so a new route is covered at once.
+// Hostile parameters, ids, cursors and headers: always a 4xx that says why, or a regular answer if the input is in fact allowed.
+// Never a 500, never a hang. The cases are derived from the operations, so a new route is covered at once.
 
 import type { RunSummary } from '@perdure/protocol'
 import {
@@ -54,13 +54,11 @@ function allows(param: QueryParam, text: string): boolean {
   }
 }
 
-/**
- * Checks that the text was taken literally: as a pattern it would find something, and nothing here has such a name.
- */
+/** Checks that the text was taken literally. As a pattern it would find something, but nothing here has such a name. */
 function expectLiteral(found: unknown, query: { name: string; param: QueryParam; text: string }): void {
   const { name, param, text } = query
   if (!Array.isArray(found)) return
-  // A span of time without runs or posts is a point of a series all the same.
+  // A time span without runs or posts is still a point of a series.
   const rows = found.filter(
     row => !('at' in row && (row.started ?? 0) + row.succeeded + row.failed + (row.cancelled ?? 0) === 0),
   )
@@ -71,7 +69,7 @@ function expectLiteral(found: unknown, query: { name: string; param: QueryParam;
   }
 }
 
-/** Whether a request with one good parameter is good: the operation needs no other, and no body. */
+/** Whether a request with one valid parameter is valid: the operation needs no other parameter and no body. */
 const isWholeByQuery = ({ id, body }: ListedOperation) =>
   (ENTRIES[id]?.query === undefined || ENTRIES[id]?.takesAnyParameter === true) && !body?.required
 
@@ -235,7 +233,7 @@ describe('methods, keys and headers', () => {
       const answer = await attacked.attack(operations.streamRun, { headers: { 'last-event-id': text } })
       expect(expectRefusal(answer), text).toBe('invalid_request')
     }
-    // The run has ended: after its last frame there is nothing to stream.
+    // The run has ended, so after its last frame there is nothing to stream.
     for (const [text, status] of [
       ['', 200],
       ['-1', 200],

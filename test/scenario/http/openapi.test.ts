@@ -1,4 +1,4 @@
-// The OpenAPI document: it is valid, it is complete, and a real engine answers every example as the document shows.
+// The OpenAPI document is valid and complete, and a real engine answers every example as the document shows.
 
 import type { WebhookDelivery } from '@perdure/protocol'
 import { type Example, errorsOf, type ListedOperation, operationList, type Reply } from '@perdure/protocol/operations'
@@ -117,7 +117,7 @@ async function paused(): Promise<Ids> {
   return placed
 }
 
-/** An order that has not asked for the callback yet. */
+/** An order that does not wait for the callback yet. */
 async function callback(): Promise<Ids> {
   const { run: runId } = await waiting()
   const url = callbackUrl((shop.record.of(runId)[0] as Invoke).ctx, 'approval')
@@ -172,7 +172,7 @@ async function pausedSchedule(): Promise<Ids> {
   return {}
 }
 
-/** No order: it would wait for the resume. */
+/** Not an order: it would wait for the resume. */
 async function pausedWorkflow(): Promise<Ids> {
   await shop.register(api)
   await api.post('/workflows/shop/fulfil-order/pause')
@@ -227,7 +227,7 @@ async function session(): Promise<Ids> {
   return { token: ((await api.post('/session', { key: KEY })).json as { token: string }).token }
 }
 
-/** Creates what an operation's examples need; for most operations a finished order. */
+/** Creates the things that an operation's examples need; for most operations, a finished order. */
 async function bulk(): Promise<Ids> {
   const { json } = await api.post('/bulk', { action: 'cancel', ids: ['run_none'] })
   return { blk: (json as { bulkId: string }).bulkId }
@@ -305,7 +305,7 @@ describe('GET /openapi.json', () => {
 })
 
 describe('the examples', () => {
-  // A WebSocket is no call that could be replayed.
+  // A WebSocket is not a call that can be replayed.
   test.each(all.filter(({ reply }) => reply.status !== 101))(
     '$id has one, with its path filled in, its body and its JSON reply',
     operation => {

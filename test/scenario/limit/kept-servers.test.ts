@@ -23,7 +23,7 @@ test('a moved store has the turns that count and the steps that wait, in their o
     if (i === 0) await from.api.succeeded(ids[0] as string)
     else await waitsFor(from.api, ids[i] as string, 'limit')
   }
-  // The turn of an erased run counts.
+  // The turn of an erased run still counts.
   expect((await from.api.request('DELETE', `/runs/${ids[0]}`)).status).toBeLessThan(300)
   await from.stop()
   const to = await freshSchema()

@@ -1,4 +1,4 @@
-// When the turn of a callback that runs for long begins to count: at its start, which the runner reports while it runs, over Connect and
+// The turn of a long callback begins to count at its start. The runner reports the start during the callback, over Connect and
 // with checkpoints over HTTP (docs/steps.md#limits-that-steps-share).
 
 import { createWorkflow } from '@perdure/sdk'
@@ -29,7 +29,7 @@ test.each(['connect', 'http'])('the next step has its turn while the first still
   const second = (await api.send({ name })).runId
   await waitsFor(api, second, 'limit')
   const wakeAt = async () => ((await api.get(`/runs/${second}/why`)).json as { wakeAt?: string }).wakeAt
-  // The report comes once the callback has run for a while.
+  // The report arrives once the callback has run for a while.
   const next = await until(async () => Date.parse((await wakeAt()) ?? ''), { what: 'the time of the next turn' })
   const sinceStart = next - Date.parse((await api.run(first)).startedAt as string)
   expect(Math.abs(sinceStart - 3_600_000)).toBeLessThan(5000)

@@ -27,7 +27,7 @@ describe.each(PLACES)('on %s', async (_, freshStore, count) => {
   const { api, other, storeFile } = await openEngines(freshStore, count, { clock })
   const now = () => clock.now()
 
-  /** A workflow whose runs have these steps, and a limit of its own app. */
+  /** A workflow whose runs have these steps, and a limit in its own app. */
   async function open(stages: (starts: Starts) => (Step | Step[])[], limit: object = { limit: 1, period: '1m' }) {
     const [name, starts] = [unique('limited'), new Starts()]
     const runner = await openRunner({ app: name, workflows: { [name]: flow(stages(starts), () => 'done') } })
@@ -79,7 +79,7 @@ describe.each(PLACES)('on %s', async (_, freshStore, count) => {
     const id = await begin()
     await api.succeeded(id)
     expect([starts.mostIn(MINUTE, 'eu'), starts.mostIn(MINUTE, 'us')]).toEqual([3, 1])
-    // One pass in which all ask, one in which they start, and the same for the last step; the end comes with it or in another pass.
+    // One pass requests all turns, one starts the steps, and two do the same for the last step. The end may need another pass.
     expect(runner.record.invokes.length).toBeLessThanOrEqual(5)
     expect(await pools()).toMatchObject([
       { kind: 'step', name: 'openai', key: 'eu', limit: 3, periodMs: MINUTE, taken: 3, waiting: 0 },

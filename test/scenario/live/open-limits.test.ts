@@ -1,4 +1,4 @@
-// Bounds on the streams and sockets that one namespace and one API key hold open (docs/limits.md#bounds).
+// Bounds on the open streams and sockets of one namespace and one API key (docs/limits.md#bounds).
 
 import { expect, test } from 'vitest'
 import { Api, openEngine, openRunner, returned, unique, until } from '../../kit/index.ts'
@@ -71,7 +71,7 @@ test('streams are bounded per key and per namespace, and every end makes room', 
 
 test('sockets are bounded per key and per namespace, and a closed one makes room', async () => {
   const dial = (label: string) => dialAs(engine.url, { app: 'shop', runner: unique('r') }, { key: keyOf(label) })
-  /** The status of an upgrade that is refused. */
+  /** The status of a refused upgrade. */
   const refusalOf = (label: string) => {
     const client = new ConnectClient(engine.url, { key: keyOf(label) })
     return until(() => client.refused)

@@ -26,7 +26,7 @@ async function begin(handler: Handler): Promise<string> {
 
 const seqs = (messages: readonly SseMessage[]) => messages.map(({ data }) => data.seq as number)
 
-/** Rules that every stream of a finished run keeps. */
+/** Checks the rules for every stream of a finished run. */
 function expectOrderly({ messages, status, contentType, ended }: SseResult, runId: string): void {
   expect({ status, ended }).toEqual({ status: 200, ended: true })
   expect(contentType).toMatch(/^text\/event-stream/)
@@ -57,7 +57,7 @@ function eventful(event: string, opened: Promise<void> = Promise.resolve()): Han
   }
 }
 
-/** Starts an eventful run with a reader on its stream from before its first step has ended. */
+/** Starts an eventful run, with a reader on its stream since before the end of its first step. */
 async function watched() {
   const [event, held] = [unique('go'), gate()]
   const runId = await begin(eventful(event, held.opened))

@@ -1,4 +1,4 @@
-// Tokens that read one run (docs/security.md#run-tokens): what they open, what they show, and when they end.
+// Tokens that read one run (docs/security.md#run-tokens): what they open, what they show, and when they expire.
 
 import { openAdministration } from '@perdure/engine'
 import type { ApiKey, ControlAction, Run, RunToken, SendEventReply, StartedRun } from '@perdure/protocol'
@@ -275,7 +275,7 @@ describe('a token ends', () => {
     return (await ops.post('/keys', { kind, label: unique('key') })).json as ApiKey & { key: string }
   }
 
-  /** A stream that is open, with the promise of its end. */
+  /** An open stream, with a promise of its end. */
   async function openStream(runId: string, token: string) {
     const open = gate()
     const over = readSse(`${engine.url}/runs/${runId}/stream?token=${token}`, { onOpen: open.open })

@@ -56,7 +56,7 @@ async function openMany(path: string, count: number): Promise<Watcher[]> {
 const FDS = '/proc/self/fd'
 const descriptors = () => readdirSync(FDS).length
 
-/** The number of open descriptors once it has stopped changing: closed sockets take a moment to be gone. */
+/** The number of open descriptors once it has stopped changing. Closed sockets take a moment to disappear. */
 async function settledDescriptors(): Promise<number> {
   const counts: number[] = []
   await until(() => {
@@ -102,7 +102,7 @@ test('one that does not read is dropped, while another gets every event', async 
   stuck.socket.pause()
   const gone = new Promise(resolve => stuck.socket.on('close', resolve))
   const data = 'x'.repeat(500_000)
-  // Far more than sockets hold, and more than may be left unread.
+  // Far more than socket buffers can hold, and more than may be left unread.
   for (let i = 0; i < 40; i++) {
     await api.send({ name: 'big', data: { i, data } })
     await reader.sees(`"data":{"i":${i},`)

@@ -57,7 +57,7 @@ describe('the topic runs', () => {
       seq: expect.any(Number),
       ts: expect.any(String),
     })
-    // Created, started and advanced in one interval is one frame.
+    // A run that is created, started and advanced in one interval gets one frame.
     expect(frames.length).toBeLessThan(6)
   })
 
@@ -116,7 +116,7 @@ describe('the topic run:ID', () => {
     })
     await api.send({ name: event })
     await api.succeeded(runId)
-    // The frames of a run may come a moment after its end can be read.
+    // The frames of a run may arrive a moment after its end can be read.
     const timelines = await Promise.all([ended, runId].map(id => api.stream(id)))
     await api.send({ name: last })
     const { messages } = await stream.over
