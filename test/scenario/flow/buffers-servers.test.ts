@@ -1,4 +1,4 @@
-// Open buffers of debounce and batch: the list, and starting their run at once, on both databases and at two engines of one
+// Open buffers of debounce and batch: the list, and starting their run at once, on both databases and with two engines on one
 // (docs/flow-control.md#bursts-and-batches-under-way).
 
 import type { BufferEntry, ControlAction } from '@perdure/protocol'

@@ -1,4 +1,4 @@
-// Events that cancel runs, through the HTTP interface (docs/flow-control.md#events-that-cancel).
+// Events that cancel runs, over the HTTP interface (docs/flow-control.md#events-that-cancel).
 
 import { expect, test } from 'vitest'
 import { child, emit, flow, scenario, unique, until, wait } from '../../kit/index.ts'

@@ -7,7 +7,7 @@ import { flow, gate, type Handler, returned, run, scenario, sleep, unique, until
 
 const { api, barrier, clock, engine, workflow } = await scenario()
 
-/** A workflow whose runs stay in their one pass until the test lets them end. */
+/** A workflow whose runs stay in their only pass until the test lets them end. */
 async function openGated(registration: Record<string, unknown>) {
   const under = new Map<string, ReturnType<typeof gate>>()
   const started: string[] = []
@@ -26,7 +26,7 @@ async function openGated(registration: Record<string, unknown>) {
     register: (changed: Record<string, unknown>) => runner.register(api, { workflows: [{ name, ...changed }] }),
     /** Runs that are in their pass now. */
     under,
-    /** Runs in the order in which they began. */
+    /** Runs in the order of their beginning. */
     started,
     async send(data: Record<string, unknown> = {}): Promise<string> {
       // Ids of one millisecond have no order.

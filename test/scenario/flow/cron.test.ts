@@ -1,4 +1,4 @@
-// Cron triggers: schedules come with registrations, and start runs (docs/events.md#schedules).
+// Cron triggers: registrations bring schedules, and schedules start runs (docs/events.md#schedules).
 
 import type { WorkflowDefinition } from '@perdure/protocol'
 import { expect, test } from 'vitest'
@@ -24,7 +24,7 @@ async function runsOf(runner: PlainRunner, of = api) {
   return (await of.runs(`?q=${name}`)).filter(run => run.workflow === name)
 }
 
-/** The workflow's runs, once there are that many. */
+/** Resolves with the workflow's runs, once there are that many. */
 function runs(runner: PlainRunner, count: number, of = api) {
   return until(
     async () => {

@@ -11,7 +11,7 @@ async function runsOf(workflow: string) {
   return (await api.runs(`?q=${workflow}&limit=500`)).filter(run => run.workflow === workflow)
 }
 
-/** The runs of the workflow, once there are that many. */
+/** Resolves with the workflow's runs, once there are that many. */
 function runs(workflow: string, count: number) {
   return until(
     async () => {

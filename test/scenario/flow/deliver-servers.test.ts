@@ -19,7 +19,7 @@ describe.each(PLACES)('on %s', async (_, freshStore, count) => {
       name,
       send: async (data: object, more: object = {}) =>
         (await other.post('/events', { name, data: { k: 'x', ...data }, ...more })).json as SendEventReply,
-      /** The runs, oldest first, once there are that many. */
+      /** Resolves with the runs, oldest first, once there are that many. */
       runs: (count: number) =>
         until(
           async () => {
@@ -148,7 +148,7 @@ describe.each(PLACES)('on %s', async (_, freshStore, count) => {
       return returned()
     })
     const sent = Array.from({ length: 2000 }, (_, n) => ({ k: `${n % 50}`, n }))
-    // As many senders as an engine has sockets for at once.
+    // As many senders as an engine has concurrent sockets.
     const rest = [...sent]
     const sender = async () => {
       for (let next = rest.pop(); next; next = rest.pop()) await send(next)

@@ -1,4 +1,4 @@
-// Delivered events in the corners of a run's life (docs/flow-control.md#singleton): the bound of an inbox, pauses, erasure,
+// Delivered events in the corner cases of a run's life (docs/flow-control.md#singleton): the bound of an inbox, pauses, erasure,
 // retention, events that the run itself emits, and registrations that change meanwhile.
 
 import type { RunExplanation, RunSummary, SendEventReply } from '@perdure/protocol'
@@ -25,7 +25,7 @@ const shared = await scenario()
 const singleton = { mode: 'deliver' }
 const hold = wait('hold', 'nothing', 365 * 86_400_000)
 
-/** A singleton that delivers, whose runs have the handler, and what its tests do. */
+/** A delivering singleton whose runs have the handler, and the actions of its tests. */
 async function opened(
   handler: Handler,
   { api, engine, clock }: { api: Api; engine: Pick<OpenEngine, 'runner'>; clock: JumpClock } = shared,
@@ -38,7 +38,7 @@ async function opened(
     runner,
     send: async (data: unknown, more: object = {}) =>
       (await api.post('/events', { name, data, ...more })).json as SendEventReply & { runId: string },
-    /** The runs, oldest first, once there are that many. */
+    /** Resolves with the runs, oldest first, once there are that many. */
     runs: (count: number) =>
       until(
         async () => {
@@ -83,7 +83,7 @@ test('an inbox holds 10,000 events: beyond, a caller is refused, an emit is skip
   await cancel(runId)
   const [, second] = await runs(2)
   expect(await inputOf(second)).toBe(1)
-  // There is room for it now.
+  // Now there is room for it.
   await until(async () => {
     clock.jump(60_000)
     return !(await scheduled())
@@ -102,7 +102,7 @@ test('a paused run is live: its wait takes the event, and the events that it lea
   for (const n of [2, 3]) expect((await send(n)).liveRunId).toBe(runId)
   expect(await api.step(runId, 'next')).toMatchObject({ status: 'succeeded', data: { data: 2 } })
   await cancel(runId)
-  // No runner knew of the first.
+  // No runner knew about the first.
   const [, second] = await runs(2)
   expect(await inputOf(second)).toBe(2)
   await api.reaches(second?.id as string, 'waiting')

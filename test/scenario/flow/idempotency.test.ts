@@ -1,4 +1,4 @@
-// Idempotency, through the HTTP interface (docs/flow-control.md#idempotency).
+// Idempotency, over the HTTP interface (docs/flow-control.md#idempotency).
 
 import type { SendEventReply } from '@perdure/protocol'
 import { expect, test } from 'vitest'

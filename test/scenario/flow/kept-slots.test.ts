@@ -105,7 +105,7 @@ describe('a kept slot', () => {
 
   test('goes by priority where there is one', async () => {
     const lanes = await openLanes([sleep('nap', 60_000)], { ...LANE, priority: 'event.data.p' })
-    // The others have a higher priority: the first has the slot before they come.
+    // The others have a higher priority, so the first must have the slot before they arrive.
     const first = await lanes.send('ada', { p: 0 })
     await waitsFor(api, first, 'sleep')
     const [low, high] = [await lanes.send('ada', { p: 1 }), await lanes.send('ada', { p: 2 })]

@@ -7,7 +7,7 @@ const { api, clock, workflow } = await scenario()
 
 const limitsOf = async (query: string) => (await api.get(`/limits?${query}`)).json as Record<string, unknown>[]
 
-/** A workflow whose runs stay in their one pass until the test ends. */
+/** A workflow whose runs stay in their only pass until the test ends. */
 async function openHeld(registration: Record<string, unknown>) {
   const started = new Set<string>()
   const handler: Handler = async ({ ctx }) => {

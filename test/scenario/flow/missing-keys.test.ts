@@ -12,7 +12,7 @@ const inputsOf = async (workflow: string) => {
   return Promise.all(runs.map(async ({ id }) => (await api.run(id)).input))
 }
 
-/** The first workflow of the page: its options as the page writes them. */
+/** The first workflow of the page, with its options as written there. */
 function firstSnippet(): { name: string; triggers: { event: string } } & Record<string, unknown> {
   const page = readFileSync(new URL('../../../docs/flow-control.md', import.meta.url), 'utf8')
   const [, code] = /```ts\n(.*?)```/s.exec(page) ?? []

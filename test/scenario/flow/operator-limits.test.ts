@@ -1,4 +1,4 @@
-// Limits that an operator sets in place of the registered ones (docs/flow-control.md#limits-of-an-operator).
+// Limits that an operator sets instead of the registered ones (docs/flow-control.md#limits-of-an-operator).
 
 import type { ControlAction, RunExplanation, WorkflowDefinition } from '@perdure/protocol'
 import { expect, test } from 'vitest'
@@ -6,7 +6,7 @@ import { flow, gate, type Handler, returned, run, scenario, until, waitsFor } fr
 
 const { api, clock, workflow } = await scenario()
 
-/** A workflow whose runs stay in their one pass until `open` is called. */
+/** A workflow whose runs stay in their only pass until `open` is called. */
 async function held(registration: Record<string, unknown>) {
   const started: string[] = []
   const door = gate()

@@ -18,7 +18,7 @@ import {
 
 const env = { ENGINE_QUEUE: 'memory' }
 
-/** Runs that are posted one by one, and in each list. A throttle alone runs at one engine: two may start neighbours within milliseconds. */
+/** Runs that are posted one by one, and in each list. A throttle alone runs at one engine: two may swap close starts. */
 const LIMITS = {
   concurrency: {
     posted: 20,
@@ -57,7 +57,7 @@ test.each(
   }
   const all = async (total: number) => {
     await until(() => started.length >= total, { what: `${total} runs to start` })
-    // Without a limit of one run at a time, two invokes of one moment may overtake each other on their way: the engine's times count.
+    // Without a limit of one run at a time, two invokes of one moment may overtake each other, so the engine's times count.
     const inOrder = 'concurrency' in policies ? started : await byStart(started)
     expect(inOrder.map(({ n }) => n)).toEqual(Array.from({ length: total }, (_, n) => n))
   }
@@ -72,7 +72,7 @@ test.each(
   for (let n = 0; n < posted; n++) await (n % 2 ? api : other).send({ name, data: { n, key: 'ada' } })
   await sendAll(api, posted)
   await all(posted + listed)
-  // Runs that their workflow's pause holds.
+  // Runs that are held by their workflow's pause.
   expect((await api.post(`/workflows/${app}/${name}/pause`)).status).toBe(200)
   await sendAll(other, posted + listed)
   const held = async () => (await api.runs(`?workflow=${name}&waitingFor=workflow-paused&limit=200`)).length

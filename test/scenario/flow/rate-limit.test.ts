@@ -1,4 +1,4 @@
-// Rate limits, through the HTTP interface (docs/flow-control.md#rate-limit).
+// Rate limits, over the HTTP interface (docs/flow-control.md#rate-limit).
 
 import type { SendEventReply } from '@perdure/protocol'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// Singletons, through the HTTP interface (docs/flow-control.md#singleton).
+// Singletons, over the HTTP interface (docs/flow-control.md#singleton).
 
 import type { SendEventReply } from '@perdure/protocol'
 import { expect, test } from 'vitest'
@@ -104,7 +104,7 @@ test('a run that emits the event that cancels it ends with that pass', async () 
     },
   })
   const first = runIdOf(await send(name))
-  // Skip: the run itself is live, so its event starts nothing.
+  // With `skip`, the event starts nothing because the run itself is live.
   await api.succeeded(first)
   expect(await runsOf(name)).toHaveLength(1)
   await runner.register(api, {

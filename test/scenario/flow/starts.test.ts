@@ -25,7 +25,7 @@ interface Target {
   source: string
 }
 
-/** Starts a run of the workflow: its id, or undefined if nothing was started. */
+/** Starts a run of the workflow. Returns its id, or undefined if nothing was started. */
 type Start = (target: Target) => Promise<string | undefined>
 const idIn = ({ status, json }: Answer, field: 'id' | 'runId') => {
   if (status >= 300) expect({ status, json }).toMatchObject({ status: 409, json: { error: REFUSED } })
@@ -128,7 +128,7 @@ test('a schedule whose workflow is a singleton starts one run at a time, and sho
   expect((await entries()).flatMap(({ lastRunId }) => lastRunId ?? [])).toEqual([])
   await api.post(`/runs/${live}/cancel`)
   clock.jump(3_600_000)
-  // One of both starts a run, and the other is skipped for it.
+  // One of the two starts a run, and the other is skipped.
   await until(async () => (await entries()).some(({ lastRunId }) => lastRunId !== undefined))
   const runs = (await api.runs(`?q=${name}`)).filter(({ status }) => status !== 'cancelled')
   expect(runs).toHaveLength(1)

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { flow, gate, openEngines, openRunner, PLACES, run, unique, until, waitsFor } from '../../kit/index.ts'
 
 const HOUR = 3_600_000
-/** One engine each: starts are counted in its memory. */
+/** One engine per store, because starts are counted in its memory. */
 const STORES = PLACES.map(([place, fresh]) => [place.split(',')[0], fresh] as const)
 
 test.each(STORES)('a long throttle shows its next start, not an internal recheck, on %s', async (_, fresh) => {

@@ -1,4 +1,4 @@
-// Throttle: starts over the rate stay queued, and none is dropped (docs/flow-control.md#throttle).
+// Throttle: starts over the rate stay queued, and no start is dropped (docs/flow-control.md#throttle).
 
 import { describe, expect, test } from 'vitest'
 import { flow, run, scenario, sleep, until, waitsFor, wakesAt } from '../../kit/index.ts'
@@ -12,7 +12,7 @@ async function open(throttle: Record<string, unknown>) {
   return { send, record }
 }
 
-/** The run once it knows when it starts: it joins the queue of the throttle before. */
+/** Resolves with the run once it knows its start time. It joins the throttle's queue before. */
 async function held(runId: string) {
   return until(
     async () => {
@@ -30,7 +30,7 @@ describe('a throttle', () => {
     const first = await send({ user: 'ada' })
     await waitsFor(api, first, 'sleep')
     const later = [await send({ user: 'ada' })]
-    // A run that joins the queue takes the time of the first one, once that has one.
+    // A run that joins the queue takes the time of the first run, once the first run has a time.
     const waits = [await held(later[0] as string)]
     later.push(await send({ user: 'ada' }))
     waits.push(await held(later[1] as string))

@@ -78,7 +78,7 @@ describe('timeouts.queue', () => {
     const registration = { timeouts: { queue: '30s' } }
     const { name, runner } = await workflow(waitForever, { registration })
     await runner.close()
-    // The first run finds that no runner answers, because it is sent; the second one is not sent.
+    // The first run is sent and finds that no runner answers. The second one is not sent.
     await waitsFor(api, (await api.send({ name })).runId as string, 'runner')
     const runId = (await api.send({ name })).runId as string
     await waitsFor(api, runId, 'runner')

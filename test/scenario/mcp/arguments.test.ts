@@ -76,7 +76,7 @@ async function goodArguments(): Promise<Record<string, Record<string, unknown>>>
   }
 }
 
-/** Refusals of a run in another state: good arguments, too. */
+/** Refusals because of the run's state. The arguments are good too. */
 const REFUSED = /^(conflict|not_paused|run_ended|already_ended|invalid_state): /
 
 test('every tool answers good arguments, names bad ones, and finds nothing of another namespace', async () => {

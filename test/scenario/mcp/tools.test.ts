@@ -1,4 +1,4 @@
-// The MCP server against the official client, over both transports and both generations of the protocol (docs/mcp.md).
+// The MCP server with the official client, over both transports and both generations of the protocol (docs/mcp.md).
 
 import { fileURLToPath } from 'node:url'
 import { type CallToolResult, Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
@@ -64,7 +64,7 @@ async function connect(
 // biome-ignore lint/suspicious/noExplicitAny: the fields of an answer differ by tool
 const factsOf = (text = ''): any => (/^[[{]/.test(text) ? JSON.parse(text) : undefined)
 
-/** A run that has failed, with an input that tries to give orders. */
+/** A failed run whose input tries to give orders. */
 async function failedRun(): Promise<{ workflow: string; order: string; runId: string }> {
   const workflow = unique('order')
   const order = unique('order-4711')

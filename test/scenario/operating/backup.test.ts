@@ -1,4 +1,4 @@
-// `perdure backup` and `perdure restore`: a copy taken from a running engine is a store that works.
+// `perdure backup` and `perdure restore`: a copy taken from a running engine is a working store.
 
 import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -23,7 +23,7 @@ const sqlite = (file: string) => `sqlite:${file}`
 
 const MAILED = { mailed: flow([step('WaitForCallback', 'answer', {}), run('then')]) }
 
-/** A run that waits for a callback, and the path of its URL. */
+/** A run that waits for a callback, and the path of the callback's URL. */
 async function mailedRun(engine: Awaited<ReturnType<typeof openEngine>>): Promise<{ mailed: string; path: string }> {
   const runner = await engine.runner({ workflows: MAILED })
   await runner.register(engine.api, { features: ['callbacks'] })
@@ -62,14 +62,14 @@ test('a backup of a running engine holds what was acknowledged, and an engine go
   await engine.stop()
   const restored = tempStoreFile()
   await restoreStore(sqlite(restored), file)
-  // A read of the copy, which has no log of changes yet, keeps no lock.
+  // Reading the copy, which has no write-ahead log yet, leaves no lock behind.
   for await (const violation of verifyStore(sqlite(restored))) expect.unreachable(violation.message)
   const second = await openEngine({ storeFile: restored })
   for (const id of before) expect((await second.api.get(`/runs/${id}`)).status).toBe(200)
   await second.runner({ workflows: { ...MAILED, [name]: flow([wait('hold', eventName), run('then')]) } })
   await second.api.post('/events', { name: eventName })
   await second.api.reaches(runId, 'succeeded')
-  // The URL that was mailed before the backup is still the one of the run.
+  // The URL that was mailed before the backup still belongs to the run.
   expect((await second.api.post(path, { ok: true })).status).toBe(202)
   expect((await second.api.succeeded(mailed)).result).toMatchObject({ answer: { ok: true } })
 })
@@ -136,7 +136,7 @@ test('a log that a killed engine left beside the old store is not applied to the
   const file = `${engine.storeFile}.copy`
   await backupStore(sqlite(engine.storeFile), file)
   const target = tempStoreFile()
-  // As after a kill: the file and its log, neither closed.
+  // As after a kill: the file and its log, neither of them closed.
   const other = await openEngine({ onDisk: true })
   await other.api.post('/events', { name: 'late' })
   copyFileSync(other.storeFile, target)

@@ -140,7 +140,7 @@ test('a store that was written by a clock that was ahead keeps no run waiting af
 describe('when the wall clock was ahead for ten days', () => {
   const DAY = 24 * HOUR
 
-  /** A schedule of the API and one of a workflow, both hourly, and the instants at which each fired. */
+  /** An hourly schedule of the API and of a workflow, and the instants at which each fired. */
   async function hourly() {
     const clock = new JumpClock(Date.UTC(2031, 4, 20, 14, 30))
     const engine = await openEngine({ clock })

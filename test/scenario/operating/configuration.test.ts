@@ -1,4 +1,4 @@
-// The start of an engine: which configurations are refused in one line, and what the engine prints.
+// The start of an engine: which configurations it refuses in one line, and what it prints.
 
 import { ConfigError, openAdministration, readConfig } from '@perdure/engine'
 import { describe, expect, test } from 'vitest'
@@ -20,7 +20,7 @@ const key = (change: Record<string, unknown> = {}) =>
 /** An address without a listener. */
 const NOWHERE = 'redis://127.0.0.1:1'
 
-/** Settings that are refused, and what the error message names. */
+/** Refused settings, and what the error message names. */
 const REFUSED_SETTINGS: [what: string, env: Record<string, string>, names: string][] = [
   ['a port out of range', { ENGINE_PORT: '70000' }, 'ENGINE_PORT (--port)'],
   ['a store of another kind', { ENGINE_STORE: 'mysql://x' }, 'ENGINE_STORE (--store)'],
@@ -38,7 +38,7 @@ const REFUSED_SETTINGS: [what: string, env: Record<string, string>, names: strin
   ['a signing key that is left out', { ENGINE_SIGNING_KEY: ',' }, 'ENGINE_SIGNING_KEY'],
 ]
 
-/** Starts that are refused: one for each part of the start that can refuse it. */
+/** Refused starts: one for each part of the start that can refuse it. */
 const REFUSED_STARTS: [what: string, options: ProcessOptions, names: string][] = [
   ['an ENGINE_* name nobody knows', { env: { ENGINE_COLOUR: 'red' } }, 'ENGINE_COLOUR'],
   ['an unreadable flag', { args: ['--port', 'http'] }, 'ENGINE_PORT (--port)'],

@@ -42,7 +42,7 @@ test('an SDK for traces is reported, and one that the engine cannot see is a war
   const { close } = openSpans()
   expect(verdictOf(await findings(fresh()), 'tracing')).toBe('ok')
   close()
-  // An SDK registers itself here through a copy of the API that is older than the engine's.
+  // A tracing SDK registers itself here through a copy of the API that is older than the engine's.
   const globals = globalThis as Record<symbol, unknown>
   const key = Symbol.for('opentelemetry.js.api.1')
   const before = globals[key]

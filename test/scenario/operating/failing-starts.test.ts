@@ -1,4 +1,4 @@
-// Starts that fail, or that a signal ends: the process says why in one line, ends by itself, and leaves no lock behind.
+// Starts that fail or that a signal ends: the process says why in one line, ends by itself, and leaves no lock behind.
 
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -35,7 +35,7 @@ const rootPages = database.prepare('SELECT name, rootpage FROM sqlite_schema').a
   rootpage: number
 }[]
 
-/** A copy of the store whose table, index, or header is overwritten. */
+/** A copy of the store with an overwritten table, index or header. */
 function damaged(name: string): string {
   const page = name === 'the header' ? 1 : (rootPages.find(each => each.name === name)?.rootpage as number)
   const file = tempStoreFile()

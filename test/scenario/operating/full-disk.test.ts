@@ -25,7 +25,7 @@ test.skipIf(storeFile === undefined)(
     fill(folder as string)
     const accepted: unknown[] = []
     let refused = await engine.api.post('/events', LARGE)
-    // Pages that the tables have already may take a few.
+    // Existing pages of the tables may take a few.
     for (let i = 0; i < 100 && refused.status === 202; i++) {
       accepted.push(refused.json)
       refused = await engine.api.post('/events', LARGE)

@@ -1,5 +1,5 @@
-// The probes, and what signals do to an engine process (docs/operating.md#shutdown). Invokes that are in flight at a
-// shutdown are in drain.test.ts.
+// The probes, and the effect of signals on an engine process (docs/operating.md#shutdown). Invokes in flight at a shutdown are in
+// drain.test.ts.
 
 import { describe, expect, test } from 'vitest'
 import { AT, signalsItself } from '../../kit/engine/self-signal.ts'

@@ -38,7 +38,7 @@ const breaks = (message: string) =>
     }),
   ])
 
-/** Sends an event for each failure handler that ends so, and waits for all on-failure runs. */
+/** Sends an event for each failure handler with this end, and waits for all on-failure runs. */
 async function failures(handlersEnd: ('succeeded' | 'failed')[]) {
   const ends = [...handlersEnd]
   const { app, name } = await failing((invoke, record) =>

@@ -8,7 +8,7 @@ import { openRunner } from '../../kit/runner/runner.ts'
 const MINUTE = 60_000
 const KB = 1024
 const MEMORY = 64 * KB
-/** Half of the memory is for one such run. */
+/** One such run needs half of the memory. */
 const LARGE = 'x'.repeat(30 * KB)
 
 async function open() {

@@ -1,5 +1,4 @@
-// The metrics as a scraper reads them (`GET /metrics`): they follow what the engine does, and show no names of other
-// namespaces.
+// The metrics as a scraper reads them (`GET /metrics`): they follow the engine's work, and show no names of other namespaces.
 
 import { expect, test } from 'vitest'
 import {
@@ -33,7 +32,7 @@ const env = { ENGINE_API_KEYS: JSON.stringify(keys), ENGINE_WEBHOOK_ALLOW_PRIVAT
 const { engine } = await scenario({ realTime: true, env })
 const api = engine.api.as(NORTH)
 
-/** Every sample, by its name and labels as they are written. */
+/** Every sample, by its name and labels as written. */
 async function scrape(as: Api = api): Promise<Map<string, number>> {
   const { status, text, headers } = await as.get('/metrics')
   expect([status, headers.get('content-type')]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8'])
@@ -83,7 +82,7 @@ test('every commit is counted, and how many of them shared a transaction', async
   const { name } = await serve(flow([run('one')]))
   const names = ['perdure_store_commits_total', 'perdure_store_transactions_total']
   const [commits, transactions] = await risen(names, async () => api.succeeded((await api.send({ name })).runId))
-  // The event, the step and the end. A scrape probes the store with a write of its own.
+  // The event, the step and the end. A scrape probes the store with its own write.
   expect(commits).toBe(3)
   expect(transactions).toBeGreaterThanOrEqual(3)
   const after = await scrape()

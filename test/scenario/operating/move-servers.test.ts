@@ -30,7 +30,7 @@ async function moved(from: string, to: string, options = {}) {
   return progress
 }
 
-/** A store that an engine has made and left. */
+/** A store that an engine has created and closed. */
 async function madeStore(): Promise<string> {
   const { storeFile, stop } = await openEngine({ onDisk: true })
   await stop()
@@ -58,7 +58,7 @@ const TEXTS = ['plain', '\u001a"\\u0000"', '\u001a"\\ud800"', 'it\'s {a,b} \\N "
 const KEYS = TEXTS.map((text, i) => (text.startsWith('\u001a') ? text : `${text.slice(0, 30)}${i}`))
 const NUMBERS = { INTEGER: [0, -1, 2 ** 30], REAL: [0.1, -1e300, 5] }
 
-/** Puts rows into every table, with every value in every column that may have it. */
+/** Inserts rows into every table, with every value in every column that allows it. */
 async function fill(file: string): Promise<void> {
   const database = await openDatabase(file)
   const tables = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all() as { name: string }[]
@@ -127,7 +127,7 @@ test('the engine goes on in the other store, and back again; events keep their o
   const [invoke] = runner.record.of(runId) as [Invoke]
   const mailed = new URL(callbackUrl(invoke.ctx, 'mailed')).pathname
   await first.stop()
-  // As a retention does: the positions of these events stay used.
+  // Deletes like retention: the positions of these events stay used.
   const database = await openDatabase(home)
   database.exec('DELETE FROM events')
   const out = await ran(['move', '--from', sqlite(home), '--to', other, '--json'])
@@ -135,7 +135,7 @@ test('the engine goes on in the other store, and back again; events keep their o
   expect(jsonLines(out.stdout)).toContainEqual({ step: 'compared', table: 'runs', rows: 1 })
   const second = await openEngine({ storeFile: other })
   await second.runner({ workflows })
-  // Comes before its wait, which looks back at the positions since its run.
+  // This event comes before its wait, which looks back at the positions since its run.
   await second.api.send({ name: early })
   expect((await second.api.send({ name: eventName })).woke).toBe(1)
   await until(async () => (await second.api.steps(runId)).at(-1)?.name === 'third')

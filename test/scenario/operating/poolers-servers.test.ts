@@ -39,7 +39,7 @@ describe.skipIf(!havePgbouncer())('PgBouncer', () => {
     expect(await read('work_mem')).toBe('5MB')
     expect(await read('statement_timeout')).toBe('41s')
     expect(await read('idle_in_transaction_session_timeout')).toBe('5s')
-    // The pooler's number of the session is not the server's, which knows that the statement is worked on.
+    // The pooler's session number differs from the server's. The server knows that the statement is still running.
     await expect(answerTo(client, schema.href, client.query('SELECT pg_sleep(3.3)'))).resolves.toBeDefined()
   })
 

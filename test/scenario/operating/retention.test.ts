@@ -42,7 +42,7 @@ async function start(retention: string | undefined) {
     const list = (await api.get('/webhook-deliveries?status=succeeded')).json as { id: string }[]
     return list[0]
   })
-  /** Lets the time pass, and lets the engine look for expired rows until they are gone. */
+  /** Lets time pass, and lets the engine look for expired rows until they are gone. */
   const pass = async (ms: number, isThere: () => Promise<boolean>) => {
     clock.jump(ms)
     await until(async () => {
@@ -79,7 +79,7 @@ test('ended runs expire by status, with their steps, deliveries and events; a li
   expect(await status(`/events/${metId}`)).toBe(200)
   expect((await api.post(`/runs/${lostId}/replay`, {})).status).toBe(404)
   expect(await violations()).toEqual([])
-  // Silent for ten days, it was forgotten.
+  // After ten silent days, it was forgotten.
   await runner.register(api)
   await api.post('/events', { name: go })
   await api.reaches(heldId, 'succeeded')

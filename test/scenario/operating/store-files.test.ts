@@ -1,5 +1,5 @@
-// The files of a SQLite store: who can open them, a database that was lost beside its log, files that are lost under a running
-// engine, leftovers of a killed backup, and a lock that a full disk refuses.
+// The files of a SQLite store: their permissions, a lost database next to its log, files lost under a running engine, leftovers
+// of a killed backup, and a lock that a full disk refuses.
 
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -32,7 +32,7 @@ function modesIn(folder: string): Record<string, string> {
   return Object.fromEntries(readdirSync(folder).map(name => [name, modeOf(join(folder, name))]))
 }
 
-/** Sets the umask that leaves every permission, until the end of the test. */
+/** Sets the umask that keeps every permission, until the end of the test. */
 function withOpenUmask(): void {
   const before = process.umask(0)
   onCleanup(() => void process.umask(before))
@@ -86,7 +86,7 @@ describe('permissions', () => {
     for (const name of readdirSync(dirname(file))) chmodSync(join(dirname(file), name), 0o600)
     const replaceable = { message: expect.stringMatching(/can replace files of the store: chmod 700 \S+$/) }
     expect(await doctor()).toMatchObject({ verdict: 'warning', ...replaceable })
-    // Others can look into the folder, and can open nothing there.
+    // Others can list the folder, but cannot open anything there.
     chmodSync(dirname(file), 0o755)
     expect(await doctor()).toMatchObject({ verdict: 'ok' })
     const quiet = await openEngine({ storeFile: file, env: { ENGINE_LOG_LEVEL: 'warn' } })
@@ -132,7 +132,7 @@ describe('a database that was lost beside its log', () => {
   test('an engine that died while it created its store starts again', async () => {
     const file = tempStoreFile()
     writeFileSync(file, '')
-    // The journal of a database that had no page before, as SQLite writes it first.
+    // The journal of a database without any page, as SQLite first writes it.
     const journal = Buffer.alloc(512)
     Buffer.from('d9d505f920a163d7', 'hex').copy(journal)
     writeFileSync(`${file}-journal`, journal)
@@ -204,7 +204,7 @@ describe('files that are lost under a running engine', () => {
   })
 })
 
-/** Changes the generation of the database (`user_version`): it is not the one that its log was written for. */
+/** Changes the generation of the database (`user_version`), so that it no longer matches its log. */
 function changeGeneration(file: string): void {
   const bytes = readFileSync(file)
   bytes.writeInt32BE(7, 60)

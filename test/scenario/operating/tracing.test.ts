@@ -175,7 +175,7 @@ test('the trace is stored: an engine that starts on the file goes on in it', asy
 test('with an SDK: the event, the active times of the run, its passes, steps and deliveries are spans of one trace', async () => {
   const { spans, close } = openSpans()
   const engine = await openEngine({ env })
-  // The SDK has its provider. Spans of other work in this process do not count.
+  // The SDK has its own provider. Spans of other work in this process do not count.
   close()
   const name = unique('traced')
   const destination = await openDestination()
@@ -198,7 +198,7 @@ test('with an SDK: the event, the active times of the run, its passes, steps and
   }
   const [event] = named('perdure.event') as [RecordedSpan]
   expect(event).toMatchObject({ parentId: CALLER, attributes: { 'perdure.event.name': name } })
-  // One until the run sleeps, one from when it wakes.
+  // One span until the run sleeps, and one after it wakes.
   const stretches = named('perdure.run')
   expect(stretches.map(({ attributes }) => attributes['perdure.run.status'])).toEqual(['waiting', 'succeeded'])
   for (const { parentId, attributes } of stretches) {

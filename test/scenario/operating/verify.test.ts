@@ -117,7 +117,7 @@ test('an engine leaves no violation', async () => {
 
 const OF = (status: string) => `(SELECT id FROM runs WHERE status = '${status}' ORDER BY id LIMIT 1)`
 
-/** Adds roll-ups with so many succeeded runs. */
+/** Adds roll-ups with this many succeeded runs. */
 const rollups = (...rows: [span: string, app: string, workflow: string, runs: number][]) =>
   `INSERT INTO run_rollups (span, namespace, app, workflow, at, started, succeeded, failed, cancelled, sum_ms, queue_sum_ms,
     histogram, queue_histogram) VALUES ${rows
@@ -127,7 +127,7 @@ const rollups = (...rows: [span: string, app: string, workflow: string, runs: nu
       )
       .join(', ')}`
 
-/** A violation of every check. */
+/** A violation for every check. */
 const PLANTED: [check: string, sql: string][] = [
   ['run.status', `UPDATE runs SET status = 'lost' WHERE id = ${OF('succeeded')}`],
   ['run.wake', `UPDATE runs SET status = 'queued', available_at = NULL WHERE id = ${OF('waiting')}`],
@@ -229,7 +229,7 @@ const PLANTED: [check: string, sql: string][] = [
   ['workflow.readable', `UPDATE workflows SET triggers = '{'`],
 ]
 
-/** The statements of an output stream whose one row has two chunks. */
+/** The statements for an output stream with one row of two chunks. */
 function streamOf({ next, chunks }: { next: number; chunks: number }): string {
   return `INSERT INTO streams (run_id, name, first_at, next, chunks, bytes, all_chunks, all_bytes, last_at, open)
       SELECT max(id), 'answer', 1, ${next}, ${chunks}, 2, ${chunks}, 2, 1, '[]' FROM runs;
@@ -258,7 +258,7 @@ test('rows that retention may have removed are not missed, younger rows are', as
   const copy = tempStoreFile()
   copyFileSync(file, copy)
   const database = await openDatabase(copy)
-  // Retention removes no event from an inbox.
+  // Retention does not remove events from an inbox.
   database.exec('DELETE FROM events WHERE id NOT IN (SELECT event_id FROM delivered_events)')
   database.exec(`INSERT INTO prune_marks (what, up_to) VALUES ('events', ${Date.now() + 1000})`)
   expect(await violations(`sqlite:${copy}`)).toEqual([])

@@ -1,5 +1,5 @@
-// The packages as a user gets them: packed, served by a registry, installed with npm into empty projects, and used from ES
-// modules, from CommonJS, by TypeScript and by a bundler for browsers.
+// The packages as users get them: packed, served by a registry, installed with npm into empty projects, and used by ES modules,
+// CommonJS, TypeScript and a bundler for browsers.
 
 import { cpSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -198,7 +198,7 @@ describe('every package', () => {
   })
 })
 
-/** An SDK of a user, as short as one can be. */
+/** A user's tracing SDK, as short as possible. */
 const PRELOAD = `require('@opentelemetry/api').trace.setGlobalTracerProvider({ getTracer: () => ({}) })`
 
 test('a project keeps its only copy of the OpenTelemetry API, and the engine finds the SDK behind it', async () => {

@@ -19,7 +19,7 @@ const COPIED = [
 const HEAD = '# Changelog\n\n## Next\n\n'
 const OLDER = '## 0.0.9 (2020-01-01)\n\n- Older.\n'
 
-/** A repository with our manifests, one entry of a change, and everything committed. */
+/** A repository with our manifests and one change entry, everything committed. */
 function repository(): { home: string; git(...args: string[]): string } {
   const home = mkdtempSync(join(tmpdir(), 'perdure-release-'))
   onCleanup(() => rmSync(home, { recursive: true, force: true }))

@@ -1,5 +1,5 @@
-// docs/deploy-a-worker.md, typed as it says: a project with the tarballs, and its Dockerfile, executed instruction by instruction in an
-// empty folder. The worker that comes out runs against an engine, leaves at SIGTERM and writes no file.
+// docs/deploy-a-worker.md, typed as written: a project with the tarballs, and its Dockerfile, executed instruction by instruction
+// in an empty folder. The resulting worker runs against an engine, leaves at SIGTERM and writes no file.
 
 import { cpSync, mkdirSync, readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
