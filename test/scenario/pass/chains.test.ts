@@ -1,4 +1,4 @@
-// Chains of runs that start each other (docs/concepts.md#chains): they carry their generation, and end at a bound.
+// Chains of runs that start each other (docs/concepts.md#chains): runs carry their generation, and a chain ends at a bound.
 
 import type { EventExplanation, Run, RunExplanation } from '@perdure/protocol'
 import { expect, test } from 'vitest'
@@ -20,7 +20,7 @@ async function serve(
   return { app, name }
 }
 
-/** All runs of the app once none is live, by their generation. */
+/** All runs of the app, by generation, once none is live. */
 async function ended(app: string): Promise<Run[]> {
   await until(async () => {
     const runs = await api.runs(`?app=${app}&status=queued,running,waiting`)
@@ -32,7 +32,7 @@ async function ended(app: string): Promise<Run[]> {
   return whole.sort((a, b) => (a.generation ?? 0) - (b.generation ?? 0))
 }
 
-/** The generations of the runs: each chain is numbered without a gap. */
+/** The generations of the runs. Each chain is numbered without gaps. */
 const generations = (runs: readonly Run[]) => runs.map(({ generation = 0 }) => generation)
 const upTo = (last: number) => Array.from({ length: last + 1 }, (_, i) => i)
 
@@ -103,7 +103,7 @@ test('a chain goes on through debounces, failure handlers and replays', async ()
     return runs.length > MAX
   })
   const runs = await ended(app)
-  // Each failure and its handler are of one generation.
+  // Each failure and its handler have the same generation.
   expect(generations(runs)).toEqual(upTo(MAX).flatMap(generation => [generation, generation]))
   const fourth = runs.find(({ generation }) => generation === 4)
   const { json } = await api.post(`/runs/${fourth?.id}/replay`)

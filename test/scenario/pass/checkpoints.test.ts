@@ -332,7 +332,7 @@ describe('what stops a pass', () => {
     })
     expect(await over.opened).toBeUndefined()
     expect(await statuses(runId)).toEqual({ a: 'succeeded' })
-    // The lease runs out like any other.
+    // The lease expires like any other.
     await until(async () => {
       clock.jump(5000)
       return (await api.run(runId)).status === 'succeeded'

@@ -1,5 +1,5 @@
-// Answers that end a run with its last steps (docs/wire-protocol.md#end-with-steps): over HTTP, from runners and on engines that
-// know it and that do not, and with the SDK.
+// Answers that end a run with its last steps (docs/wire-protocol.md#end-with-steps): over HTTP, with and without the feature at
+// runners and engines, and with the SDK.
 
 import { createWorkflow } from '@perdure/sdk'
 import { serve } from '@perdure/sdk/node'

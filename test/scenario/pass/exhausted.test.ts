@@ -1,4 +1,4 @@
-// Handlers that throw, and runs that are paused when their tries are spent (docs/concepts.md#pause-on-failure).
+// Handlers that throw, and runs that are paused when their attempts are spent (docs/concepts.md#pause-on-failure).
 
 import type { TimelineFrame } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'

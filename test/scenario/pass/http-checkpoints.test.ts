@@ -23,7 +23,7 @@ const ran = (name: string, data: unknown = name) => opcode('StepRun', name, { da
 const names = async (runId: string) => (await api.steps(runId)).map(({ name }) => name)
 const forHttp = overHttp('a socket carries its checkpoints itself')
 
-/** Starts a run whose passes are `work`. */
+/** Starts a run with `work` as its passes. */
 async function start(work: (invoke: Invoke) => Promise<Reply> | Reply, features: object = FEATURES, registration = {}) {
   const name = unique('reporting')
   const handler: Handler = invoke => work(invoke as Invoke)
@@ -125,7 +125,7 @@ describe('a runner that names the feature', () => {
     const registration = { timeouts: { invoke: '1s' } }
     const { runId, invokes } = await start(
       async invoke => {
-        // Together longer than the deadline, and each so short that a busy machine does not miss it.
+        // Together longer than the deadline, but each short enough that a busy machine meets it.
         for (let seq = 1; seq <= 12; seq++) {
           await new Promise(resolve => setTimeout(resolve, 100))
           await reportSteps(invoke, { seq, opcodes: [ran(`s${seq}`)] })

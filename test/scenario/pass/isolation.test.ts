@@ -1,4 +1,4 @@
-// One namespace cannot keep the runs of another from their passes, whatever its own runs wait for or how long its runners take
+// One namespace cannot keep another's runs from their passes, whatever its own runs wait for and however long its runners take
 // (docs/limits.md#fair-shares).
 
 import { describe, expect, test } from 'vitest'
@@ -6,7 +6,7 @@ import { type Api, flow, type Handler, run, scenario, sleep, unique, until } fro
 import { dial } from '../../kit/runner/connect-client.ts'
 import { openRunner } from '../../kit/runner/runner.ts'
 
-/** Permits of the engine. */
+/** The engine's permits. */
 const PERMITS = 6
 const MINUTE = 60_000
 
@@ -39,7 +39,7 @@ async function sendMany(api: Api, name: string, count: number): Promise<string[]
   return Promise.all(Array.from({ length: count }, async () => (await api.send({ name })).runId))
 }
 
-/** A run of three steps in the namespace ends. */
+/** Expects that a run of three steps in the namespace ends. */
 async function endsThreeSteps(api: Api): Promise<void> {
   const { name } = await serve(api, THREE_STEPS)
   await api.succeeded((await api.send({ name })).runId)

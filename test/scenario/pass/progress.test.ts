@@ -1,4 +1,4 @@
-// The progress of runs: what handlers report with answers and checkpoints, how often it is stored, and who sees it
+// The progress of runs: reports of handlers with answers and checkpoints, how often they are stored, and where they are visible
 // (docs/concepts.md#progress).
 
 import type { InvokeReply } from '@perdure/engine'
@@ -26,7 +26,7 @@ const step = (name: string, progress?: unknown) =>
   reply(206, { opcodes: [opcode('StepRun', name, { data: 1 })], progress })
 const done = (progress?: unknown) => reply(200, { data: 1, progress })
 const at = () => new Date(clock.now()).toISOString()
-/** The values of the progress frames of a run that has ended. */
+/** The values of the progress frames of an ended run. */
 const framesOf = async (runId: string) =>
   (await api.stream(runId)).messages.filter(({ event }) => event === 'progress').map(({ data }) => data.value)
 

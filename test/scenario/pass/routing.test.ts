@@ -16,7 +16,7 @@ import {
 
 const { api, clock, engine, workflow } = await scenario()
 
-/** Opens runners of one app that serve one workflow and share a record. */
+/** Opens several runners of one app that serve the same workflow and share a record. */
 async function fleet(ids: string[], stages = 1) {
   const [app, name, record] = [unique('app'), unique('work'), new RunnerRecord()]
   const handler = flow(Array.from({ length: stages }, (_, i) => run(`step ${i}`)))
@@ -167,7 +167,7 @@ describe('no runner to be reached', () => {
     const { runId } = await api.send({ name })
     await waitsFor(api, runId, 'sleep')
     await runner.close()
-    // By the time it answers a request the engine has seen its idle connection close, and sends nothing on it.
+    // When the engine answers a request, it has seen its idle connection close, and sends nothing on it.
     await api.run(runId)
     clock.jump(60_000)
     expect(await waitsFor(api, runId, 'runner')).toMatchObject({ status: 'queued', attempt: 1 })

@@ -19,7 +19,7 @@ import {
 
 const { api, engine } = await scenario({ realTime: true, env: { ENGINE_CHILD_GRACE: '50ms' } })
 
-/** A parent that runs `childName` with `{n: 1}`, in an app that serves both. */
+/** A parent that runs `childName` with `{n: 1}`, in an app that serves both workflows. */
 async function family(kid: Handler, options: { runner?: string; registration?: Record<string, unknown> } = {}) {
   const [parent, childName] = [unique('parent'), unique('child')]
   const { registration = {}, runner } = options

@@ -19,7 +19,7 @@ import {
 
 const { api, barrier, clock, engine, start } = await scenario()
 
-/** A run whose one step fails `failures` times before it succeeds, by default every time. */
+/** A run with one step that fails `failures` times before it succeeds, by default every time. */
 async function failing(
   options: { failures?: number; retry?: Record<string, unknown>; fail?: StepFailure; catchable?: boolean } = {},
 ) {
@@ -192,7 +192,7 @@ describe('what the registration and the opcode say', () => {
       failures: 2,
       fail: new StepFailure('busy', { retryAfterMs: 0 }),
     })
-    // Due at once may mean within a millisecond, and this clock does not advance by itself.
+    // A step due at once may be due within a millisecond, and this clock does not advance by itself.
     await until(async () => {
       clock.jump(1)
       return (await api.run(runId)).finishedAt !== undefined

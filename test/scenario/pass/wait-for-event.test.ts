@@ -235,7 +235,7 @@ describe('no gap before the wait', () => {
   test('posts racing the park are never lost', async () => {
     const name = unique('racer')
     const racing = step('WaitForEvent', 'it', ({ event }) => {
-      // The event is posted while this very pass is answered.
+      // The event is posted during the answer of this pass.
       void api.send({ name: event.data as string })
       return { eventName: event.data, timeoutMs: 1e9 }
     })

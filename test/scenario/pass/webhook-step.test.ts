@@ -71,7 +71,7 @@ describe('one POST', () => {
 })
 
 describe('retries (5xx, 408, 425, 429, timeout, connection error by ENGINE_WEBHOOK_SCHEDULE)', () => {
-  /** Lets one delay of the schedule (10 s, jitter 20 %) pass and waits for the next POST. */
+  /** Lets one delay of the schedule (10 s, jitter 20 %) pass, and waits for the next POST. */
   async function nextPost(received: unknown[]): Promise<void> {
     const before = received.length
     await until(
@@ -91,7 +91,7 @@ describe('retries (5xx, 408, 425, 429, timeout, connection error by ENGINE_WEBHO
     await nextPost(destination.requests)
     expect(new Set(destination.requests.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
     expect(new Set(destination.requests.map(({ body }) => body))).toEqual(new Set(['"x"']))
-    // A later delivery of the same lane has been sent, so everything that was due before has been, too.
+    // A later delivery of the same lane has been sent, so everything due before has been sent too.
     clock.jump(3_600_000)
     const other = await openDestination()
     await delivered(other.url, 'x')
@@ -141,7 +141,7 @@ test('a loopback destination is refused without ENGINE_WEBHOOK_ALLOW_PRIVATE', a
   await strict.runner({ workflows: { [name]: flow([send(destination.url, 'secret'), run('after')]) } })
   const { runId } = await strict.api.send({ name })
   await strict.api.succeeded(runId)
-  // Stopping finishes the deliveries in flight.
+  // A stop finishes the deliveries in flight.
   await strict.stop()
   expect(destination.requests).toEqual([])
 })

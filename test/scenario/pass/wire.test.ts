@@ -1,4 +1,4 @@
-// An invoke as it looks on the wire (docs/wire-protocol.md#invoke).
+// An invoke on the wire (docs/wire-protocol.md#invoke).
 
 import { createHash, createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
@@ -17,7 +17,7 @@ import {
 
 const { engine } = await scenario({ realTime: true })
 
-/** Starts one run of a one-step workflow and answers its invokes. */
+/** Starts one run of a one-step workflow. Returns its invokes. */
 async function invokesOf(event: Record<string, unknown> = {}, on = engine, runnerId?: string): Promise<Invoke[]> {
   const name = unique('wire')
   const handler = flow([run('first', () => ({ sum: 3 }))])
@@ -36,7 +36,7 @@ function signatures(invoke: Invoke): { t: number; digests: string[] } {
   return { t: Number(t), digests }
 }
 
-/** The features in an invoke of a runner that named none. */
+/** The features in an invoke to a runner that named none. */
 const OFFERED = ENGINE_FEATURES.filter(feature => feature !== 'end-with-steps')
 const hmac = (key: string, t: number, raw: string) => createHmac('sha256', key).update(`${t}.${raw}`).digest('hex')
 

@@ -52,7 +52,7 @@ test('workflows are bounded over all apps, and one that is dropped makes room', 
   expect((await register(api, 'b', { workflows: names(2) })).status).toBe(200)
   expectRefusal(await register(api, 'b', { workflows: names(3) }), 400, 'ENGINE_WORKFLOW_LIMIT')
   expect((await api.get('/workflows')).json).toHaveLength(6)
-  // The same number under other names, then fewer and more.
+  // The same number with other names, then fewer and more.
   expect((await register(api, 'a', { workflows: names(4, 'x') })).status).toBe(200)
   expect((await register(api, 'a', { workflows: names(3, 'x') })).status).toBe(200)
   expect((await register(api, 'b', { workflows: names(3) })).status).toBe(200)
@@ -76,14 +76,14 @@ test('runners are bounded, over HTTP and Connect together; those that are known 
   const late = await dial(url, { key: 'one-key-0123456789' })
   expect(await late.register({ app: 'a' })).toMatchObject({ type: 'error', payload: { code: 'rate_limited' } })
   for (const runner of runners) expect((await register(api, 'a', { runner })).status).toBe(200)
-  // A Connect runner without an id goes with its socket.
+  // A Connect runner without an id disappears with its socket.
   client.ws.close()
   await expect.poll(async () => (await register(api, 'a', { runner: 'r4' })).status).toBe(200)
 })
 
 test('a registration and all of a namespace have bounded bytes', async () => {
   const { api } = await open()
-  /** A workflow of some 270 bytes for each event that cancels it. */
+  /** A workflow with about 270 bytes for each event that cancels it. */
   const large = (events: number) => [{ name: 'w', cancelOn: names(events, 'x'.repeat(250)).map(toEvent) }]
   const toEvent = ({ name }: { name: string }) => ({ event: name })
   expectRefusal(await register(api, 'a', { workflows: large(16) }), 400, 'ENGINE_REGISTRATION_BYTES')

@@ -1,4 +1,5 @@
-// The definitions that a workflow has and had, on both databases and at two engines of one (docs/concepts.md#past-definitions).
+// Current and past definitions of a workflow, on both databases and with two engines on one
+// (docs/concepts.md#past-definitions).
 
 import type { PastDefinition, WorkflowDefinition } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
@@ -11,7 +12,7 @@ describe.each(PLACES)('on %s', (_, freshStore, count) => {
     const { storeFile, engines } = await openEngines(freshStore, count, { env })
     const [app, name] = [unique('shop'), unique('order')]
     const apis = () => engines.map(({ api }) => api)
-    /** Registers the workflow at an engine in turn. */
+    /** Registers the workflow, alternating between the engines. */
     const register = async (registration: Record<string, unknown>, { runner = 'r1', at = 0 } = {}) => {
       const workflows = { [name]: { handler: () => returned(), registration } }
       const plain = await new PlainRunner({ app, runner, workflows }).listen()
@@ -50,7 +51,7 @@ describe.each(PLACES)('on %s', (_, freshStore, count) => {
       },
     })
     await first.register(api())
-    // The same at another engine, and after a start, which knows the definition from the store.
+    // The same at another engine, and after a restart, when the engine knows the definition from the store.
     await register({ ...attempts(2), concurrency: { limit: 3 }, attributes: { id: 'event.data.id' } }, { at: 1 })
     expect(await listed()).toEqual([only])
     await register(attempts(3), { runner: 'r2', at: 1 })

@@ -1,4 +1,4 @@
-// Deleting workflows and apps, on both databases and at two engines of one (docs/operating.md#deleting-workflows-and-apps).
+// Deleting workflows and apps, on both databases and with two engines on one (docs/operating.md#deleting-workflows-and-apps).
 
 import type {
   App,
@@ -137,7 +137,7 @@ describe.each(PLACES)('on %s', (_, freshStore, count) => {
     expect(((await runner.register(after)).json as RegisterReply).warnings).toEqual([])
     expect(await namesOf(after, app)).toEqual([gone, kept].sort())
     await after.succeeded((await after.send({ name: gone })).runId)
-    // Its earlier definition counts again, too.
+    // Its earlier definition also counts again.
     runner.workflows[gone] = () => returned()
     await runner.register(after)
     expect(await namesOf(after, app)).toEqual([gone, kept].sort())

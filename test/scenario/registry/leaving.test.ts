@@ -1,4 +1,4 @@
-// Runners that say that they shut down (docs/wire-protocol.md#leave).
+// Runners that announce their shutdown (docs/wire-protocol.md#leave).
 
 import type { Runner } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'

@@ -1,5 +1,5 @@
-// Runners of two versions at once, as during a rolling deployment: the newest registered definition of a workflow
-// counts, and a repeated registration is a heartbeat (docs/wire-protocol.md#definitions).
+// Runners of two versions at once, as during a rolling deployment: the newest registered definition of a workflow counts, and
+// repeated registrations are heartbeats (docs/wire-protocol.md#definitions).
 
 import type { RegisterReply } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// A runner and the engine's signing key, with the real SDK: keys that do not match are reported at once.
+// A runner and the engine's signing key, with the real SDK: mismatched keys are reported at once.
 
 import { createWorkflow } from '@perdure/sdk'
 import { connect } from '@perdure/sdk/connect'

@@ -1,4 +1,4 @@
-// Runners that were silent for longer than a day are forgotten (docs/wire-protocol.md#register).
+// The engine forgets runners that were silent for longer than a day (docs/wire-protocol.md#register).
 
 import { describe, expect, test } from 'vitest'
 import { flow, RunnerRecord, returned, run, scenario, unique, until, wait } from '../../kit/index.ts'
@@ -11,7 +11,7 @@ const register = (app: string, fields: Record<string, unknown> = {}) =>
   api.post('/register', { app, url: 'http://127.0.0.1:9/', workflows: [{ name: `${app}-w` }], ...fields })
 const runnersOf = async (app: string) =>
   ((await api.get(`/runners?app=${app}`)).json as { runnerId: string }[]).map(({ runnerId }) => runnerId).sort()
-/** Lets the engine look for silent runners again until `app` has these. */
+/** Makes the engine look for silent runners until `app` has only these. */
 const untilRunnersAre = (app: string, expected: string[]) =>
   until(async () => {
     clock.jump(60_000)
@@ -78,7 +78,7 @@ test('a Connect runner that loses a socket after days keeps its id', async () =>
     clock.jump(60_000)
     await api.get('/healthz')
   }
-  // A run that is pinned to an unknown runner fails at once.
+  // A run pinned to an unknown runner fails at once.
   const { runId } = await api.send({ name, app, runner: 'wired' })
   await api.reaches(runId, 'queued')
   const again = await dial(engine.url)

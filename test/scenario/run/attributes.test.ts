@@ -1,4 +1,4 @@
-// Attributes of runs: where they come from, what a handler changes, and how lists find runs by them
+// Attributes of runs: their origin, changes by handlers, and how lists find runs by them
 // (docs/concepts.md#attributes).
 
 import type { RunSummary } from '@perdure/protocol'
@@ -15,7 +15,7 @@ const ids = (runs: RunSummary[]) => runs.map(({ id }) => id).sort()
 const withAttributes = (...texts: string[]) =>
   api.runs(`?${texts.map(text => `attribute=${encodeURIComponent(text)}`).join('&')}`)
 
-/** A handler of one step. Its first answer and its last report these attributes. */
+/** A handler with one step. Its first and last answers report these attributes. */
 function reporting(first: unknown, last?: unknown): Handler {
   return ({ steps }): Reply => {
     const isLast = stepId('a') in steps

@@ -1,4 +1,4 @@
-// Bulk replay: every finished run that matches is forked, newest first, up to a bound
+// Bulk replay: every matching finished run is forked, newest first, up to a bound
 // (docs/concepts.md#replay-retry-from-a-step-bulk-replay).
 
 import type { BulkReplayReply, ControlAction, RunSummary } from '@perdure/protocol'
@@ -20,7 +20,7 @@ const keys = [{ label: 'ops', namespace: 'default', kind: 'secret', key: 'secret
 const { clock, engine } = await scenario({ onDisk: true, env: { ENGINE_API_KEYS: JSON.stringify(keys) } })
 const api = engine.api.as('secret-key-of-ops')
 
-/** An app whose workflow does what the event's data says: returns, fails, or waits without end. */
+/** An app whose workflow follows the event's data: returns, fails, or waits forever. */
 async function openApp() {
   const name = unique('replayed')
   const runner: PlainRunner = await openRunner({
@@ -117,7 +117,7 @@ describe('what is replayed', () => {
     expect([...ids].sort().reverse()).toEqual(newestFirst)
     expect(made.reverse().map(({ replayOf }) => replayOf)).toEqual(newestFirst)
     await Promise.all(made.map(({ id }) => api.succeeded(id)))
-    // The clock has stood still: the forks are as old as their sources, and match from the next call on.
+    // The clock has stood still, so the forks are as old as their sources, and match from the next call on.
     expect(await bulk({ app })).toMatchObject({ matched: 120, replayed: 120 })
   })
 
@@ -134,7 +134,7 @@ describe('what is replayed', () => {
     expect(await matched({ workflow: 'another' })).toBe(0)
     expect(await matched({ workflow: name, status: 'failed', runType: 'event', since })).toBe(1)
     await Promise.all((await forks(app)).map(({ id }) => api.failed(id)))
-    // The fork of the failed run has failed, too.
+    // The fork of the failed run has failed too.
     expect(await matched({ status: 'failed', since })).toBe(2)
   })
 
@@ -215,7 +215,7 @@ describe('what is recorded', () => {
     const { app, start } = await openApp()
     const ids = await Promise.all(Array.from({ length: 30 }, (_, i) => start(i)))
     const database = await openDatabase(engine.storeFile)
-    // Nothing of the second batch can be written, and neither can its audit entry.
+    // Neither the second batch nor its audit entry can be written.
     const oldest = ids.sort().slice(0, 5)
     database.exec(`CREATE TRIGGER no_fork BEFORE INSERT ON runs WHEN instr('${oldest}', NEW.replay_of)
       BEGIN SELECT RAISE(ABORT, 'no fork'); END;

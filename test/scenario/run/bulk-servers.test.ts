@@ -32,7 +32,7 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
   const engine = await openEngine({ storeFile: await freshStore(), env })
   const api = engine.api.as(KEY)
 
-  /** An app whose workflow does what the event's data says: returns, fails in its second step, or waits without end. */
+  /** An app whose workflow follows the event's data: returns, fails in its second step, or waits forever. */
   async function openApp() {
     const name = unique('many')
     const failing = step('StepRun', 'charge', { error: { message: 'declined' }, retriable: false })

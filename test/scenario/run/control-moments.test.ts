@@ -92,7 +92,7 @@ const MOMENTS: Record<string, () => Promise<Arrived>> = {
 const UNFINISHED: [string, unknown, string][] = [
   ['replay', undefined, 'run_not_finished'],
   ['retry-from-step', { step: 'first' }, 'run_not_finished'],
-  // The answer that the run is not finished comes before the answer that the step does not exist.
+  // "The run is not finished" takes precedence over "the step does not exist".
   ['retry-from-step', { step: 'unknown' }, 'run_not_finished'],
 ]
 
@@ -108,7 +108,7 @@ async function refused(runId: string, refusals: readonly [string, unknown, strin
 describe.each(Object.keys(MOMENTS))('during %s', moment => {
   const arrive = () => (MOMENTS[moment] as () => Promise<Arrived>)()
   const isStepRun = moment === 'a pass in flight' || moment === 'a backoff'
-  /** Steps that the runner executes in one whole run, without the failed attempt of the backoff. */
+  /** Steps that the runner executes in one complete run, without the failed attempt of the backoff. */
   const executed = moment === 'a backoff' ? ['first', 'middle', 'middle', 'last'] : ['first', 'middle', 'last']
 
   test('resume, replay and retry-from-step are 409, and change and record nothing', async () => {
@@ -204,13 +204,13 @@ describe.each(Object.keys(MOMENTS))('during %s', moment => {
     // Its runner and pass belong to the source's history, which the fork does not have.
     const { id: _, runner: __, pass: ___, ...copied } = middle
     expect(await api.step(id, 'middle')).toMatchObject({ ...copied, carried: true })
-    // And no second child.
+    // No second child was started either.
     expect((await api.runs('?limit=200')).length).toBe(Math.min(runs + 1, 200))
   })
 })
 
 describe('parents and children', () => {
-  /** Three generations; the youngest is in a pass that the test holds. */
+  /** Three generations. The youngest is in a pass that the test holds. */
   async function family() {
     const [top, middle, bottom] = [unique('top'), unique('middle'), unique('bottom')]
     const held = gate()
@@ -238,7 +238,7 @@ describe('parents and children', () => {
     await api.reaches(grandchildId, 'cancelled')
     await until(() => signal.aborted)
     expect(await api.step(childId, 'kid')).toMatchObject({ status: 'cancelled' })
-    // The audit log has only the run that the request named.
+    // The audit log has only the run named in the request.
     expect(await audited(runId)).toEqual(['cancel'])
     expect(await audited(childId)).toEqual([])
   })

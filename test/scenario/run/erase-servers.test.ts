@@ -1,4 +1,4 @@
-// Erasing a run: no row of the database has a byte of its payloads (docs/concepts.md#erasing-a-run).
+// Erasing a run: afterwards no row of the database has a byte of its payloads (docs/concepts.md#erasing-a-run).
 
 import { readFileSync } from 'node:fs'
 import type { BulkDetail, ControlAction, EventRecord } from '@perdure/protocol'
@@ -19,11 +19,11 @@ import {
 } from '../../kit/index.ts'
 
 const CANARY = 'a-canary-of-the-payload'
-/** The part of it that keys and attributes have. */
+/** The part of the payload that keys and attributes contain. */
 const PART = CANARY.slice(0, 20)
 const KEY = 'secret-key-of-erasure'
 const keys = JSON.stringify([{ label: 'ops', namespace: 'default', kind: 'secret', key: KEY }])
-/** Keys that are a part of the payload. */
+/** Keys that are part of the payload. */
 const KEYED = {
   attributes: { part: 'event.data.substring(0, 20)' },
   concurrency: { limit: 5, key: 'event.data.substring(0, 20)' },
@@ -86,7 +86,7 @@ test.each(STORES)('erases every payload of a finished run, on %s', async (kind, 
   const event = async () => (await api.get(`/events/${eventId}`)).json as EventRecord & { erased?: boolean }
   expect((await api.request('DELETE', `/runs/${runId}`)).status).toBe(204)
   expect((await api.get(`/runs/${runId}`)).status).toBe(404)
-  // The link to its source goes with the run in between, and the last fork still has the event.
+  // The link to its source disappears with the run in between, and the last fork still has the event.
   for (const id of [between, fork]) expect((await api.request('DELETE', `/runs/${id}`)).status).toBe(204)
   expect((await event()).data).toContain(CANARY)
   expect((await api.request('DELETE', `/runs/${last}`)).status).toBe(204)
@@ -101,7 +101,7 @@ test.each(STORES)('erases every payload of a finished run, on %s', async (kind, 
   await until(async () => (await api.get('/webhook-deliveries?eventKind=run.failed')).text.includes(failed.runId))
   expect((await api.request('DELETE', `/runs/${failed.runId}`)).status).toBe(204)
 
-  // Keys, the reason of a filter and the input of a bulk replay are stored beside the runs, and have parts of the payload.
+  // Keys, the reason of a filter and the input of a bulk replay are stored outside the runs, and contain parts of the payload.
   const collected = await api.send({ name: `${name}-collected`, app: runner.app, data: CANARY })
   const why = (await api.get(`/events/${collected.eventId}/why`)).text
   expect(why).toContain('could not be evaluated')
@@ -214,7 +214,7 @@ describe.each(STORES)('an event keeps its data while a run has it, on %s', (kind
   })
 })
 
-/** Every byte of the database, after its free pages were given back; of PostgreSQL, every row. */
+/** Every byte of the database after its free pages were released; on PostgreSQL, every row. */
 async function textOf(kind: 'sqlite' | 'postgres', storeFile: string): Promise<string> {
   if (kind === 'sqlite') {
     const database = await openDatabase(storeFile)

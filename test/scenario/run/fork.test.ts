@@ -55,7 +55,7 @@ describe('replay', () => {
       eventName: name,
       attempt: 1,
     })
-    // The event did not fan the fork out.
+    // The event did not start the fork.
     expect(copy).not.toHaveProperty('eventId')
     expect((await api.event(eventId)).triggered).toHaveLength(1)
     expect(record.times(id, 'a')).toBe(1)
@@ -106,7 +106,7 @@ describe('replay', () => {
 })
 
 describe('retry-from-step', () => {
-  /** a, b, c in a row; `b` fails as long as `broken` is true. */
+  /** a, b, c in sequence; `b` fails while `broken` is true. */
   async function threeSteps() {
     const state = { broken: true }
     const b = run('b', () => {

@@ -85,7 +85,7 @@ test.each(PLACES)(
       string,
     ]
 
-    // Streams, at the other engine where there are two.
+    // Streams, at the other engine if there are two.
     const fed = new Set<string>()
     const follow = (path: string) =>
       other.follow(path, {
@@ -97,14 +97,14 @@ test.each(PLACES)(
     const streams = await Promise.all(['/runs/stream', '/stream?topics=runs,deliveries'].map(follow))
     await start(failing, lost)
     await api.failed(lost)
-    // The other engines learn of a stream a moment after it is open.
+    // The other engines know about a stream a moment after it opens.
     for (let i = 0; fed.size < streams.length; i++) {
       await start(failing, `${lost}-${i}`)
       await api.failed(`${lost}-${i}`)
     }
     await start(all, done)
     await api.succeeded(done)
-    // A frame of another engine may be lost on the way: a later run ends the stream then.
+    // A frame of another engine may be lost on the way. A later run then ends the stream.
     let over = 0
     for (const stream of streams) void stream.over.then(() => over++)
     for (let i = 0; over < streams.length; i++) {

@@ -10,7 +10,7 @@ const ORDERS = SORTS.flatMap(sort => ['desc', 'asc'].map(dir => `sort=${sort}&di
 const history = await RunHistory.open()
 const { api } = history
 
-/** Runs of a new app, some of them equal in every sort key. */
+/** Runs of a new app. Some are equal in every sort key. */
 async function stocked(count: number): Promise<{ app: string; ids: string[] }> {
   const app = unique('app')
   await history.runner(app, ['one', 'two'])

@@ -9,7 +9,7 @@ const { api } = history
 const made: Record<string, string> = {}
 const names = Object.entries.bind(Object, made)
 
-/** The names of the runs that a search finds, in the order of their creation. */
+/** The names of the runs found by a search, in the order of creation. */
 async function search(q: string, more = ''): Promise<string[]> {
   const { ids } = await page(api, `q=${encodeURIComponent(q)}&dir=asc${more}`)
   return ids.map(id => names().find(([, known]) => known === id)?.[0] ?? id)

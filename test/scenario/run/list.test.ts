@@ -1,5 +1,5 @@
-// The list of runs: one test for every query parameter of `GET /runs` except `q`, `deep` and `cursor`, which have
-// files of their own (list-search, list-pages; docs/http-api/runs.md#get-runs).
+// The list of runs: one test for every query parameter of `GET /runs` except `q`, `deep` and `cursor`, which have separate files
+// (list-search, list-pages; docs/http-api/runs.md#get-runs).
 
 import { beforeAll, describe, expect, test } from 'vitest'
 import { errorFingerprint } from '../../../packages/engine/src/domain/view/errors/error-fingerprint.ts'
@@ -272,7 +272,7 @@ test('error finds the failures of one cause', async () => {
   expect((await spans(2))[0]).toEqual([2, 0])
   expect((await spans(48))[0]?.reduce((sum, count) => sum + count, 0)).toBe(2)
   expect((await api.get('/errors?trend=x')).status).toBe(400)
-  // Up to a time, which is the end of the trend too.
+  // Up to a time, which is also the end of the trend.
   expect(await groups(`since=${firstAt}&until=${firstAt}&app=shop`)).toEqual([])
   const early = await groups(`since=${firstAt}&until=${lastAt}&app=shop&trend=1`)
   expect(early).toMatchObject([{ fingerprint, count: 1, lastAt: firstAt, lastRunId: first, trend: [1] }])

@@ -1,4 +1,4 @@
-// On-failure runs: the runs that follow failed runs (docs/concepts.md#on-failure-runs).
+// On-failure runs, which follow failed runs (docs/concepts.md#on-failure-runs).
 
 import type { RunSummary } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'

@@ -24,7 +24,7 @@ async function page(runId: string, query = '') {
   return { passes: json as PassRecord[], next: headers.get('x-next-cursor') }
 }
 
-/** A step whose pass takes 500 ms, with what the runner measured. */
+/** A step whose pass takes 500 ms, with the runner's measurements. */
 const taking = (name: string, fields: Record<string, unknown>) =>
   step('StepRun', name, () => {
     clock.jump(500)
@@ -128,7 +128,7 @@ test('passes: those that reported steps, those that failed with the reason, and 
     { ...one, pass: 4, outcome: 'returned', attempt: 2, steps: [] },
   ])
   expect((await api.run(runId)).attempt).toBe(2)
-  // Pages show the same.
+  // The pages show the same.
   const paged: PassRecord[] = []
   for (let cursor = ''; ; ) {
     const { passes, next } = await page(runId, `?limit=1${cursor && `&cursor=${cursor}`}`)

@@ -134,7 +134,7 @@ describe('GET /runs/{id}/steps', () => {
       { ...common('l', 'WaitForSignal', 11), signal: 'go', wakeAt: TIME, timedOut: true, data: null },
       common('m', 'ReplyToUpdate', 12),
     ])
-    // Every opcode that there is.
+    // Every existing opcode.
     expect(new Set(steps.map(({ op }) => op))).toEqual(new Set(OpSchema.enum))
     expect(emittedEventId).toMatch(/^evt_/)
     expect(childRunId).toMatch(/^run_/)

@@ -1,4 +1,4 @@
-// Starting runs directly, on both databases and at two engines of one (docs/concepts.md#start-a-workflow-directly).
+// Starting runs directly, on both databases and with two engines on one (docs/concepts.md#start-a-workflow-directly).
 
 import type { RunSummary, StartPreview } from '@perdure/protocol'
 import { expect, test } from 'vitest'
@@ -42,7 +42,7 @@ test.each(PLACES)('starts a run of any workflow, once for each id, on %s', async
     input: { order: 'o-1' },
     result: { name, data: { order: 'o-1' } },
   })
-  // Also without a body, and of a workflow that only schedules start.
+  // Also without a body, and for a workflow that only schedules start.
   expect(runOf(await start()).id).toMatch(/^run_[0-9A-Z]{26}$/)
   expect(await api.succeeded(runOf(await start({}, other, timed)).id)).toMatchObject({ result: { name: timed } })
   expect((await api.get('/events')).json).toEqual([])
@@ -53,13 +53,13 @@ test.each(PLACES)('starts a run of any workflow, once for each id, on %s', async
   expect(runOf(named).id).toBe(runId)
   expect(await api.succeeded(runId)).toMatchObject({ id: runId, input: 1 })
   expect(runner.record.invokes.at(-1)?.ctx.runId).toBe(runId)
-  // Another input answers the first run.
+  // A request with another input returns the first run.
   const again = await start({ runId, input: 2 }, other)
   expect(again.status, again.text).toBe(200)
   expect(again.json).toMatchObject({ id: runId, status: 'succeeded' })
   expect((await api.run(runId)).input).toBe(1)
   expect(await start({ runId }, api, timed)).toMatchObject({ status: 409, code: 'conflict' })
-  // The id that the engine made for a run is taken too.
+  // An id that the engine generated for a run is also taken.
   const { id } = runOf(first)
   expect(await start({ runId: id })).toMatchObject({ status: 200, json: { id } })
   expect(await start({ runId: id }, api, timed)).toMatchObject({ status: 409, code: 'conflict' })

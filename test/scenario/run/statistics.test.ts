@@ -17,7 +17,7 @@ const stats = async (query = '') => (await api.get(`/workflows/stats?${query}`))
 const trends = async (query: string) => (await stats(query)).map(({ workflow, trend }) => [workflow, trend])
 const facets = async (query = '') => (await api.get(`/runs/facets?${query}`)).json as RunFacets
 
-/** Lets time pass in minutes, in which the engine counts and removes, until there is no run. */
+/** Advances time in minutes, while the engine counts and removes runs, until there is no run. */
 async function pass(isDone: () => Promise<boolean>): Promise<void> {
   await until(async () => {
     clock.jump(MINUTE)
@@ -50,7 +50,7 @@ test('counts over time and by workflow, of runs that are there, and the same whe
 
   const window = `since=${time(from)}&until=${time(from + 4 * HOUR)}`
   const none = { started: 0, succeeded: 0, failed: 0, cancelled: 0 }
-  // Percentiles err by 9 % at most.
+  // Percentiles are off by at most 9 %.
   const orders = { started: 3, succeeded: 2, failed: 1, cancelled: 0, p50Ms: 938, p95Ms: 60_096, p99Ms: 60_096 }
   const expectSeries = async () => {
     const all = await series(window)
@@ -79,7 +79,7 @@ test('counts over time and by workflow, of runs that are there, and the same whe
   await expectSeries()
   const expectTrends = async () => {
     const spans = { at: time(from), spanMs: HOUR }
-    // Their order is that of ended runs, which changes later.
+    // Their order follows the ended runs, and changes later.
     expect(new Map((await trends(`${window}&trend=4`)) as [string, unknown][])).toEqual(
       new Map([
         ['order', { ...spans, started: [3, 0, 0, 0], failed: [1, 0, 0, 0] }],
@@ -88,7 +88,7 @@ test('counts over time and by workflow, of runs that are there, and the same whe
         ['stepped', { ...spans, started: [1, 0, 0, 0], failed: [0, 0, 0, 0] }],
       ]),
     )
-    // Spans begin at multiples of their length; what was before the window is not in the first one.
+    // Spans begin at multiples of their length. Runs before the window are not in the first span.
     const [order] = await trends(
       `since=${time(from + 5 * MINUTE)}&until=${time(from + 4 * HOUR)}&workflow=order&trend=4`,
     )
@@ -123,7 +123,7 @@ test('counts over time and by workflow, of runs that are there, and the same whe
     workflow: [],
     waitingFor: { event: 0 },
   })
-  // With an end, runs in flight count where they were created.
+  // With an end of the window, runs in flight count at their creation.
   const nothing = { ...counts, waiting: 0, succeeded: 0, failed: 0, cancelled: 0 }
   expect((await facets(window)).status).toEqual(counts)
   expect((await facets(`since=${time(from)}&until=${time(from + HOUR)}`)).status).toEqual({

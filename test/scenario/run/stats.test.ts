@@ -60,7 +60,7 @@ test('counts, of all, of an app, and since a time', async () => {
   expect(await stats(`?app=shop&${since}`)).toMatchObject({ total: 2, active: 1, successRate: 100 })
 })
 
-// The other parameters of the list do not exist here.
+// The other parameters of the list are not allowed here.
 test.each(['app=', 'since=today', 'since=', 'status=failed', 'q=nothing'])('%s is 400 invalid_request', async query => {
   expect(await api.get(`/runs/stats?${query}`)).toMatchObject({ status: 400, code: 'invalid_request' })
 })

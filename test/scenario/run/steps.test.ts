@@ -1,4 +1,4 @@
-// The steps of a run in pages and in short, and one step with its attempts (docs/http-api/runs.md#get-runsidsteps).
+// The steps of a run in pages and in short form, and one step with its attempts (docs/http-api/runs.md#get-runsidsteps).
 
 import type { StepDetail, StepRecord } from '@perdure/protocol'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// Paused workflows, on both databases and at two engines of one (docs/concepts.md#paused-workflows).
+// Paused workflows, on both databases and with two engines on one (docs/concepts.md#paused-workflows).
 
 import type { ControlAction, RunExplanation, WorkflowDefinition } from '@perdure/protocol'
 import { expect, test } from 'vitest'
