@@ -51,7 +51,7 @@ test.each(Object.entries(TRANSPORTS))('over %s', async (_, start) => {
   await within(closed, 'the end of the runner')
   expect((await api.succeeded(runId)).status).toBe('succeeded')
   const turn = ran.findIndex(step => step.startsWith('b'))
-  // A report may be under way when the runner is closed: the step after it is the last.
+  // A report may be under way when the runner is closed. The step after it is the last.
   expect(turn).toBeLessThanOrEqual(HELD + 3)
   expect(ran).toEqual(Array.from({ length: STEPS }, (_, i) => `${i < turn ? 'a' : 'b'}${i}`))
   const { json } = await api.get(`/runs/${runId}/passes`)

@@ -1,4 +1,4 @@
-// The SDK's Connect runner with the real engine: every kind of step, lost sockets, engines that die, and its own end.
+// The SDK's Connect runner with the real engine: every kind of step, lost sockets, dying engines, and its own end.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -169,7 +169,7 @@ describe('a workflow over Connect', () => {
     const name = unique('wide')
     let now = 0
     let most = 0
-    // No step ends before this many have begun: one too many would then show.
+    // No step ends before this many have begun, so one too many would show.
     const together = gate()
     const workflow = createWorkflow({ name, triggers: { event: name } }, ({ step }) =>
       step.run('count', async () => {
@@ -296,7 +296,7 @@ describe('a socket that is cut', () => {
 describe('a runner process', () => {
   const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 
-  /** Runs a workflow whose step ends when a file appears; `how` starts the runner. */
+  /** Runs a workflow whose step ends when a file appears. `how` starts the runner. */
   function launch(how: string, { name, url, file }: { name: string; url: string; file: string }) {
     const source = `import { existsSync } from 'node:fs'
 import { createServer } from 'node:http'

@@ -71,7 +71,7 @@ test('the error of a run whose tries a gateway has spent names address, status a
 const KEY = 'k'.repeat(32)
 const OTHER = 'o'.repeat(32)
 
-/** An engine whose runner refuses it, and a run that waits for that. */
+/** An engine that its runner refuses, and a run that waits for this reason. */
 async function refusing({ engineKey, offMs = 0 }: { engineKey: string; offMs?: number }) {
   const ahead = new JumpClock(Date.now() + offMs)
   const engine = await openEngine({ env: { ENGINE_SIGNING_KEY: engineKey }, clock: ahead })

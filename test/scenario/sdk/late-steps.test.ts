@@ -23,7 +23,7 @@ function racing(name: string, finish: (step: Parameters<Workflow['handler']>[0][
   })
 }
 
-/** Starts the runs, sends each its event, and returns them when they have ended. */
+/** Starts the runs, sends an event to each, and returns them when they have ended. */
 async function ended(name: string, count: number, status: 'succeeded' | 'failed' = 'succeeded') {
   const ids = Array.from({ length: count }, (_, id) => id)
   const runIds = await Promise.all(ids.map(async id => (await api.send({ name, data: { id } })).runId))

@@ -1,5 +1,5 @@
-// A Node that is too old is named in one line. The version is changed before the program is loaded: the check must come before
-// everything that needs the newer Node.
+// One line names a Node version that is too old. The test changes the version before the program is loaded, because the check
+// must come before everything that needs the newer Node.
 
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

@@ -1,5 +1,5 @@
-// The SDK as its users get it: packed, unpacked beside a project's other packages, and used from ES modules, from
-// CommonJS and by TypeScript. Every entry of `exports` is tried, including future ones.
+// The SDK as its users get it: packed, unpacked next to a project's other packages, and used by ES modules, CommonJS and
+// TypeScript. Every entry of `exports` is tried, including future ones.
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -30,7 +30,7 @@ const write = (name: string, text: string) => writeFileSync(join(project, name),
 
 /** Runs a file of the project; returns the JSON that it printed. */
 function run(name: string): unknown {
-  // The options of the test process (above all the condition of our own sources) are not for the project.
+  // The options of the test process (above all the condition for our own sources) do not apply to the project.
   const { NODE_OPTIONS: _, ...env } = process.env
   const text = execFileSync(process.execPath, ['--no-warnings', name], {
     cwd: project,
@@ -71,7 +71,7 @@ test('nothing but the built files is packed', () => {
   expect(packed.filter(path => !/\.(js|cjs|d\.ts|d\.cts)$/.test(path))).toEqual(others)
 })
 
-/** The names that an entry exports, types included, by its declarations. */
+/** The names that an entry exports according to its declarations, including types. */
 function namesOf(entry: string): string[] {
   const text = readFileSync(join(root, `packages/sdk/dist/${entry}.d.ts`), 'utf8')
   const list = /export \{([^}]*)\};?\s*$/.exec(text)?.[1] ?? ''
@@ -173,7 +173,7 @@ ${names.map((name, index) => `import * as entry${index} from '${name}'`).join('\
 export const entries = [${names.map((_, index) => `entry${index}`).join(', ')}]
 `
 const entries = importsOf(specifiers.filter(name => !name.endsWith('/testing')))
-/** The testing kit imports the types of the engine. It is checked only once, because that takes long enough. */
+/** The testing kit imports the types of the engine. It is checked only once, because the check is slow. */
 const allEntries = importsOf(specifiers)
 
 /** Uses the SDK: what TypeScript must infer, and what it must refuse. */

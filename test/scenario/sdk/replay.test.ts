@@ -1,5 +1,5 @@
-// The SDK's replay with the real engine, pass by pass (HTTP) and with checkpoints (Connect): the same run either way,
-// and warnings that are stored once however many passes report them.
+// The SDK's replay with the real engine, pass by pass (HTTP) and with checkpoints (Connect): the same run either way, and
+// warnings are stored once, however many passes report them.
 
 import { createWorkflow } from '@perdure/sdk'
 import { connect } from '@perdure/sdk/connect'

@@ -1,5 +1,5 @@
-// The published package on runtimes other than Node, as real processes. A runtime that is not installed (both are
-// optional) is skipped, and the report says so.
+// The published package on runtimes other than Node, as real processes. A runtime that is not installed is skipped (both are
+// optional), and the report says so.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -62,7 +62,7 @@ async function start(runtime: keyof typeof RUNTIMES, file: string): Promise<Star
   return { row, process: child, said: () => said }
 }
 
-/** `ends`: the runner leaves at a signal, and ends the process in order. `rare`: only `npm run test:night` has the case. */
+/** `ends`: the runner leaves at a signal and ends the process properly. `rare`: only `npm run test:night` runs the case. */
 const CASES: { runtime: keyof typeof RUNTIMES; file: string; framework: string; ends: boolean; rare?: boolean }[] = [
   { runtime: 'bun', file: 'bun', framework: 'bun', ends: true },
   { runtime: 'bun', file: 'elysia', framework: 'elysia', ends: true },

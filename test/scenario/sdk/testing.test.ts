@@ -1,5 +1,5 @@
-// The published testing kit (`@perdure/sdk/testing`) depends on no test framework: it works under `node:test`, and in
-// a plain script, ESM or CommonJS, which ends by itself because nothing is left open.
+// The published testing kit (`@perdure/sdk/testing`) depends on no test framework: it works under `node:test`, and in a plain
+// script, ESM or CommonJS. The script ends by itself because nothing is left open.
 
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

@@ -7,7 +7,7 @@ import { onCleanup } from '../../kit/index.ts'
 
 export const TRANSPORTS = ['HTTP', 'HTTP with checkpoints', 'Connect'] as const
 
-/** Serves workflows of an app, until the test ends. */
+/** Serves workflows of an app until the test ends. */
 export async function serveOver(
   transport: (typeof TRANSPORTS)[number],
   options: { app: string; workflows: HandlerOptions['workflows']; engineUrl: string; log?: HandlerOptions['log'] },

@@ -1,4 +1,4 @@
-// Connect through a proxy that lets no WebSocket pass.
+// Connect through a proxy that does not let WebSockets pass.
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -11,7 +11,7 @@ import { scenario, unique } from '../../kit/index.ts'
 const { engine } = await scenario({ realTime: true })
 
 test('a proxy that drops the upgrade: the error names the address, what it answered, and the remedy', async () => {
-  // Answers an upgrade as a plain request, as nginx does without `proxy_set_header Upgrade`.
+  // Treats an upgrade as a plain request, like nginx without `proxy_set_header Upgrade`.
   const proxy = createServer(async (request, response) => {
     const answer = await fetch(engine.url + request.url)
     response.writeHead(answer.status).end(await answer.text())

@@ -1,4 +1,4 @@
-// Lists of events of one step, with times, dedupe ids, attributes and apps (docs/steps.md#stepemit-ctxwebhooksend).
+// Lists of events from one step, with times, dedupe ids, attributes and apps (docs/steps.md#stepemit-ctxwebhooksend).
 
 import type { RunSummary, ScheduledEvent } from '@perdure/protocol'
 import { expect, test } from 'vitest'

@@ -14,7 +14,7 @@ interface Body {
   dryRun?: boolean
 }
 
-/** A workflow whose runs wait for the event `go`, and the ways to start and end them. */
+/** A workflow whose runs wait for the event `go`, with functions that start and end them. */
 async function opened(registration: Record<string, unknown> = {}) {
   const [name, go] = [unique('keyed'), unique('go')]
   const handlers = { [name]: { handler: flow([wait('hold', go)]), registration } }
@@ -108,7 +108,7 @@ test('the id is looked at before the key', async () => {
     id: byId.id,
     existing: true,
   })
-  // Starts with one id and one key at the same time are repeats of each other, not refused for each other.
+  // Simultaneous starts with the same id and key are repeats of each other; none is refused.
   const same = { runId: `run_${unique('raced-given')}`, key: 'c', ifRunning: 'refuse' }
   const answers = await Promise.all([1, 2, 3, 4].map(() => post(same)))
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 201])

@@ -1,4 +1,4 @@
-// Appends to output streams over HTTP by a runner without the SDK: receipts, repeats, refusals, and the end of the pass
+// Appends to output streams over HTTP from a runner without the SDK: receipts, repeats, refusals, and the end of the pass
 // (docs/wire-protocol.md#output-streams).
 
 import { describe, expect, test } from 'vitest'
@@ -9,7 +9,7 @@ import type { Invoke } from '../../kit/runner/runner-record.ts'
 const ID = stepId('ask')
 const { api, engine } = await scenario()
 
-/** A run whose first pass is under way, until `finish` is called. */
+/** A run whose first pass is under way until `finish` is called. */
 async function underWay() {
   const name = unique('appends')
   const [arrived, finished] = [gate(), gate()]
@@ -44,7 +44,7 @@ test('the same seq gets the same receipt, and is stored once; a gap is refused, 
     ...{ status: 409, body: { error: { code: 'conflict', message: 'seq 3 follows 1: an append is missing' } } },
   })
   expect(await append({ seq: 2, chunks: ['b'] })).toMatchObject({ status: 200 })
-  // Each step and each stream counts for itself.
+  // Each step and each stream counts separately.
   expect(await append({ stepId: stepId('other'), step: 'other', chunks: ['c'] })).toMatchObject({ status: 200 })
   expect(await chunks()).toEqual(['a', 'b', 'c'])
   finish()

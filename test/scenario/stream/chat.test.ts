@@ -1,5 +1,5 @@
-// A chat of the AI SDK on a real engine: a step streams the answer of a model, and the transport shows it with a token of the run
-// (docs/ai.md#chats).
+// A chat of the AI SDK on a real engine: a step streams the answer of a model, and the transport reads it with a token for the
+// run (docs/ai.md#chats).
 
 import { createWorkflow, type Workflow } from '@perdure/sdk'
 import { PerdureChatTransport, streamUI } from '@perdure/sdk/ai'

@@ -6,7 +6,7 @@ import { type ConnectClient, dialAs } from '../../kit/runner/connect-client.ts'
 
 const ID = stepId('ask')
 
-/** A runner whose one run is under way: its invoke is answered by the test. */
+/** A runner with one run under way. The test answers its invoke. */
 async function streaming(url: string, api: Api) {
   const name = unique('streams')
   const client = await dialAs(url, { app: name, runner: `${name}-1`, features: ['streams'], workflows: [name] })

@@ -60,7 +60,7 @@ describe('what is refused', () => {
     expect((await api.get('/runs/run_none/streams')).status).toBe(404)
     expect(await api.get(`${path}?unknown=1`)).toMatchObject({ status: 200, json: [] })
     await end()
-    // It was never written to.
+    // The stream was never written to.
     expect((await api.get(path)).status).toBe(404)
     expect((await api.get(`${path}?offset=${offset(0)}`)).json).toEqual([{ n: 0, end: 'succeeded' }])
   })

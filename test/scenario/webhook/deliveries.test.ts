@@ -23,7 +23,7 @@ const { api } = webhooks
 /** The target of redirects. */
 const elsewhere = await openDestination(acts.status(200))
 
-/** The verdict of the Standard Webhooks library on the request, at the time of the engine's clock. */
+/** The verdict of the Standard Webhooks library on the request, at the engine's time. */
 function verified(secret: string, { headers, body }: RawRequest): unknown {
   vi.useFakeTimers({ toFake: ['Date'], now: clock.now() })
   try {
@@ -100,7 +100,7 @@ describe('a lifecycle delivery', () => {
 })
 
 describe('answers of a destination', () => {
-  /** Follows the delivery through its retries, jumping to the time of each. */
+  /** Follows the delivery through its retries, with a jump to the time of each. */
   async function followed(id: string, delaysMs: number[], end: string): Promise<AttemptRecord[]> {
     const times = [clock.now()]
     for (const [i, delayMs] of delaysMs.entries()) {
@@ -366,7 +366,7 @@ test('an endpoint that hangs holds up only its own deliveries', async () => {
   }
   expect(held).toHaveLength(1)
   expect(await others.list(`?app=${app}&status=pending`)).toHaveLength(59)
-  // The backlog drains once the endpoint answers again.
+  // The backlog drains when the endpoint answers again.
   hangs = false
   answer(held[0] as RawRequest, 200)
   await until(async () => (await others.list(`?app=${app}&status=succeeded`)).length === 60)

@@ -9,7 +9,7 @@ import { API_KEYS, OTHER_KEY, SECRET_KEY, Webhooks } from '../../kit/webhook/web
 const HOUR_MS = 3_600_000
 const clock = new JumpClock()
 clock.jumpTo(Math.ceil(clock.now() / (24 * HOUR_MS)) * 24 * HOUR_MS + 10_000)
-/** Durations cannot be made by a real server to the millisecond: this sender gives the reply that the path names. */
+/** A real server cannot produce durations to the millisecond, so this sender gives the reply that the path names. */
 const sender = {
   send: async ({ url }: { url: string }): Promise<SendReply> => {
     const [, kind, ms] = new URL(url).pathname.split('/')

@@ -1,4 +1,4 @@
-// Tests of endpoints: one signed post, whose outcome is the answer (docs/webhooks.md#test-an-endpoint).
+// Tests of endpoints: one signed post, and its outcome as the answer (docs/webhooks.md#test-an-endpoint).
 
 import type { ControlAction, WebhookDeliveryDetail, WebhookSeriesPoint } from '@perdure/protocol'
 import { Webhook } from 'standardwebhooks'

@@ -1,4 +1,4 @@
-// Webhook endpoints: creating, reading, changing and deleting them, and which of them receives what
+// Webhook endpoints: creating, reading, changing and deleting them, and what each of them receives
 // (docs/webhooks.md#what-endpoints-receive).
 
 import { verifyWebhook } from '@perdure/protocol'
@@ -203,7 +203,7 @@ test('DELETE answers 204, and the endpoint is gone', async () => {
 })
 
 describe('what endpoints receive', () => {
-  /** The deliveries to these endpoints, once there are that many. */
+  /** Resolves with the deliveries to these endpoints, once there are that many. */
   const deliveries = (endpoints: { id: string }[], count: number) =>
     until(
       async () => {
@@ -214,7 +214,7 @@ describe('what endpoints receive', () => {
       { what: `${count} deliveries` },
     )
   const kindsOf = (found: { eventKind: string }[]) => found.map(({ eventKind }) => eventKind).sort()
-  /** A runner of the app that serves one workflow. */
+  /** A runner of the app with one workflow. */
   const serve = async (app: string, name: string, definition: WorkflowDefinition) =>
     (await new PlainRunner({ app, workflows: { [name]: definition } }).listen()).register(api)
   const ALL = ['run.succeeded', 'run.failed', 'run.cancelled', 'step.failed']

@@ -24,7 +24,7 @@ const { api, there, post, receiver, eventOf, eventsNamed } = inbound
 const HOUR_MS = 3_600_000
 const MIB = 1024 * 1024
 
-/** A registered runner whose one workflow the event triggers. */
+/** A registered runner with one workflow that the event triggers. */
 async function listener(app: string, event: string): Promise<void> {
   const workflows = { listen: { handler: () => returned(), registration: { triggers: [{ event }] } } }
   await (await new PlainRunner({ app, workflows }).listen()).register(api)

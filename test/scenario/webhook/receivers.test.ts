@@ -53,7 +53,7 @@ const listed = async (api: Api, id: string) => (await list(api)).find(receiver =
 const withoutSecret = ({ secret: _, ...receiver }: Created): WebhookReceiver => receiver
 
 let messages = 0
-/** The status of a new message that is signed with that secret. */
+/** The status of a new message signed with that secret. */
 async function posted({ slug, scheme }: WebhookReceiver, secret: string): Promise<number> {
   const id = `msg_${++messages}`
   return (await postWebhook(engine.api, slug, { scheme, secret, body: '{}', at: clock.now(), id })).status

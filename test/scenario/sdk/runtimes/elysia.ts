@@ -1,4 +1,4 @@
-// Elysia, on the runtime it is made for.
+// Elysia, on the runtime it was made for.
 
 import { perdure } from '@perdure/sdk/elysia'
 import { Elysia } from 'elysia'

@@ -1,5 +1,4 @@
-// The workflows of every runtime: a step, a sleep, a callback that spans an await; and one that waits to be
-// cancelled.
+// The workflows of every runtime: a step, a sleep, a callback that spans an await, and a workflow that waits to be cancelled.
 
 import { createWorkflow, type WorkflowArgs } from '@perdure/sdk'
 
