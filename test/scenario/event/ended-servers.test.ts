@@ -203,7 +203,7 @@ test.each(STORES)('an engine that dies between the end and the event loses none,
   const storeFile = await freshStore()
   const [fails, alert] = [unique('fails'), unique('alert')]
   const runner = await openRunner({ workflows: { [fails]: failing, [alert]: listens(FAILED, of(fails)) } })
-  // The timers of this engine do nothing, as if it died before every event.
+  // The timers of this engine do nothing, as if it died before sending any event.
   const first = await openEngine({ storeFile, bounds: { timersMax: 0 } })
   await runner.register(first.api)
   const ids = await Promise.all(Array.from({ length: 9 }, async () => (await first.api.send({ name: fails })).runId))

@@ -33,7 +33,7 @@ test.for(STORES)('on %s every post is stored and its run ends, or it is 503 and 
 
   const answers: Answer[] = []
   const isRefused = ({ status }: Answer) => status === 503
-  // An engine may handle a whole wave of sockets at once.
+  // An engine may be fast enough for the sockets of one wave.
   for (let wave = 0; wave < WAVES_MAX && !answers.some(isRefused); wave++) {
     const flood = Array.from({ length: WAVE }, (_, n) => loud.post('/events', { name, data: answers.length + n }))
     const other = await quiet.send({ name })

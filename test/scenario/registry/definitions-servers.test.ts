@@ -12,7 +12,7 @@ describe.each(PLACES)('on %s', (_, freshStore, count) => {
     const { storeFile, engines } = await openEngines(freshStore, count, { env })
     const [app, name] = [unique('shop'), unique('order')]
     const apis = () => engines.map(({ api }) => api)
-    /** Registers the workflow, alternating between the engines. */
+    /** Registers the workflow at one of the engines. */
     const register = async (registration: Record<string, unknown>, { runner = 'r1', at = 0 } = {}) => {
       const workflows = { [name]: { handler: () => returned(), registration } }
       const plain = await new PlainRunner({ app, runner, workflows }).listen()

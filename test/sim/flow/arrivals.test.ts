@@ -210,7 +210,7 @@ class History {
     expect((await this.#watches()).sort(), 'watches').toEqual(watching.sort())
   }
 
-  /** Checks which runs have stored watches. Ended runs have none. */
+  /** Returns which runs have stored watches. Ended runs have none. */
   async #watches(): Promise<string[]> {
     const { store } = this.#engine
     const names = ['one', 'two', 'three', ALL, 'stop']

@@ -1,6 +1,6 @@
 // Cleanup runs over random histories with crashes between any two writes, late answers and a kept slot
-// (docs/concepts.md#cleanup-runs). Whenever the engine is idle, exactly one cleanup run follows each run that ended with
-// something to undo and has its slot, and no slot has two holders. At the end, every step that can be undone is undone, the last
+// (docs/concepts.md#cleanup-runs). Whenever the engine is idle, each run that ended with something to undo has exactly one
+// cleanup run, which holds its slot; no slot has two holders. At the end, every step that can be undone is undone, the last
 // one first. `PERDURE_SEEDS=1000` plays more of them, `PERDURE_SEED=n` only that one; a failure names its seed.
 
 import { createHash } from 'node:crypto'

@@ -289,7 +289,7 @@ class History {
     for (const { errors } of this.#engines) expect(errors).toEqual([])
   }
 
-  /** Checks that with a single engine, events arrive exactly at their time or when the engine starts again. */
+  /** Checks arrival times. With a single engine, events arrive exactly at their time or when the engine starts again. */
   #checkTimes(): void {
     for (const { n, receivedAt } of this.#arrivals) {
       const { at } = this.#model.sent[n] as Sent

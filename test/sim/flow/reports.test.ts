@@ -256,7 +256,7 @@ class History {
     await this.#start()
   }
 
-  /** Whether the engine took the report. If it died meanwhile, the run's steps or its end show that. */
+  /** Handles a report that the engine took. If the engine died meanwhile, the run's steps or its end show whether it did. */
   async #taken(report: Report, isCertain: boolean, isEnd = false): Promise<void> {
     const { steps, status } = await this.#run()
     const isStored = isEnd ? isTerminal(status) : report.step !== undefined && steps.has(report.step)

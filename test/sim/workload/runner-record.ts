@@ -31,7 +31,7 @@ export interface Pass {
   request: InvokeRequest
   sentAt: number
   timeoutMs: number
-  /** What the runner knows: the memo, and the acks since. */
+  /** The runner's knowledge: the memo, and the acks since. */
   memo: Record<string, MemoEntry>
   executions: Execution[]
   /** Whether the handler ran, and so was given the memo. */
