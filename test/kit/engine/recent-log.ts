@@ -1,4 +1,4 @@
-// The newest lines of the engines of a test, which are printed if it fails (close-opened.ts).
+// The newest log lines of a test's engines. A failed test prints them (close-opened.ts).
 
 const LINES_MAX = 100
 

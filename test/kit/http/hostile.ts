@@ -73,7 +73,7 @@ export const HOSTILE_VALUES: readonly unknown[] = [
 
 const deep = (open: string, close: string) => open.repeat(10_000) + close.repeat(10_000)
 
-/** Whole bodies as they go over the wire, none of which is a JSON object. */
+/** Whole bodies as sent over the wire. None is a JSON object. */
 export const NO_OBJECTS: readonly (string | Uint8Array)[] = [
   '{',
   'nul',

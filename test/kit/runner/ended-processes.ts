@@ -37,7 +37,7 @@ export async function endProcesses({ transport, apis, engineUrl }: EndedProcesse
 
 interface EndedProcesses {
   transport: MortalRunnerOptions['transport']
-  /** The clients of the engines that are sent events in turn. */
+  /** The clients of the engines. Events go to them in rotation. */
   apis: readonly Api[]
   engineUrl: string
 }

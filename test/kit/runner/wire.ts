@@ -1,5 +1,4 @@
-// The messages that a runner reads and writes, written from docs/wire-protocol.md alone and shared with no code of the
-// engine.
+// The messages that a runner reads and writes, based only on docs/wire-protocol.md. They share no code with the engine.
 
 import { createHash, createHmac } from 'node:crypto'
 

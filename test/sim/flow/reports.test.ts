@@ -23,7 +23,7 @@ const NAP_MS = 500
 /** Another engine takes up a run whose engine died within this time. */
 const TAKEN_UP_MS = 60_000
 const KEYS = ['plan', 'tier', 'city']
-/** Durations by which the wall clock is set. */
+/** Durations by which the wall clock is moved. */
 const CLOCK_MS = 3 * 3_600_000
 
 type Counts = Record<'reports' | 'lost' | 'stored' | 'waited' | 'ends' | 'parks' | 'clocks', number>

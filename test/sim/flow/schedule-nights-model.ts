@@ -42,7 +42,7 @@ export function steadyTimes(change: ClockChange, rng: Rng): Times {
   return { cron: every === 60 ? '0 * * * *' : '*/30 * * * *', instants }
 }
 
-/** An interval whose instants are some minutes away from those of crons. */
+/** An interval whose instants are some minutes away from the instants of crons. */
 export function interval(now: number): Times & { everyMs: number; startsAt: number } {
   const startsAt = (Math.floor(now / (15 * MINUTE)) * 15 + 22) * MINUTE
   return { everyMs: EVERY_MS, startsAt, instants: Array.from({ length: 40 }, (_, i) => startsAt + i * EVERY_MS) }
