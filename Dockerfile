@@ -65,5 +65,5 @@ EXPOSE 4777
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["/nodejs/bin/node", "-e", "fetch('http://127.0.0.1:' + (process.env.ENGINE_PORT || 4777) + '/healthz').then(answer => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["/nodejs/bin/node", "--max-semi-space-size=64", "packages/cli/bin/perdure.js"]
+ENTRYPOINT ["/nodejs/bin/node", "packages/cli/bin/perdure.js"]
 CMD ["serve"]

@@ -47,7 +47,7 @@ const REST = [
   'test/scenario/{cli,cluster,deploy,docs,packages}/*.test.ts',
   'test/scenario/http/hostile-*.test.ts',
   'test/scenario/live/stream-load.test.ts',
-  'test/scenario/operating/{backup,clock,configuration,drain,engine-thread,failing-starts,health,store-files}.test.ts',
+  'test/scenario/operating/{backup,clock,configuration,drain,failing-starts,health,store-files}.test.ts',
   'test/scenario/sdk/{connect,crashing-steps,late-steps,next,old-node,package,runtimes,testing,waits}.test.ts',
   'test/sim/!(sim).test.ts',
   'test/sim/*/**/*.test.ts',

@@ -1,4 +1,4 @@
-// Reads V8 CPU profiles (`--cpu-prof`): the functions in which the engine's threads spent their time.
+// Reads V8 CPU profiles (`--cpu-prof`): the functions in which the threads of an engine spent their time.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -45,10 +45,9 @@ export default defineConfig(
     home: here,
     entry: {
       index: resolve(here, 'dist/index.js'),
-      // Without the engine itself, which its thread loads.
+      // Without the engine itself, which it loads later.
       serve: resolve(here, 'dist/process/serve.js'),
-      // Beside it, where the one looks for the others.
-      'engine-thread': resolve(here, 'dist/process/engine-thread.js'),
+      // Next to the others, where the engine looks for it.
       thread: resolve(here, 'dist/adapters/sql/sqlite/thread.js'),
     },
     plugins: [docs, used],

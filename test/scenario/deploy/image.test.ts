@@ -87,11 +87,6 @@ describe('the Dockerfile', () => {
       'version',
     ])
   })
-
-  test('starts the engine with the Node flag that the docs recommend', () => {
-    const [, flags] = /`(--max-semi-space-size=\d+)`/.exec(read('docs/sizing.md')) as unknown as [string, string]
-    expect(listOf(image, 'ENTRYPOINT').slice(1, -1)).toEqual([flags])
-  })
 })
 
 describe('the image', () => {

@@ -1,4 +1,4 @@
-// The heap of the engine's thread, and the share of it that each kind of work may use. V8 ends the process when the heap is
+// The heap of the engine, and the share of it that each kind of work may use. V8 ends the process when the heap is
 // full, so these bounds keep an engine alive.
 
 import { getHeapStatistics } from 'node:v8'

@@ -1,5 +1,4 @@
-// Settings of an engine to start, and the started engine: the same in the calling thread (launch-here.ts) and in its own thread
-// (launch-in-thread.ts).
+// Settings of an engine to start, and the started engine. Apart from launch-engine.ts, so that a caller need not load the engine.
 
 export interface LaunchOptions {
   env: NodeJS.ProcessEnv

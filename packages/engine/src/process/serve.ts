@@ -2,7 +2,6 @@
 
 import { heapProblem } from '../base/heap.ts'
 import { LaunchError, type LaunchedEngine, type LaunchOptions } from './launch.ts'
-import { launchInThread, runsInThread } from './launch-in-thread.ts'
 
 export { FLAGS, SWITCHES } from '../config/config.ts'
 export { LaunchError, type LaunchedEngine, type LaunchOptions } from './launch.ts'
@@ -43,7 +42,7 @@ export async function serve({ print, ...options }: ServeOptions): Promise<number
 }
 
 /**
- * Starts an engine, if possible in its own thread. If `stopped` resolves during the start, the start has a moment to complete, so
+ * Starts an engine. If `stopped` resolves during the start, the start has a moment to complete, so
  * that the engine ends in order. A start that takes longer, because it waits for a server or a migration, is abandoned: the
  * result is undefined.
  */
@@ -54,10 +53,7 @@ export async function launchUnlessStopped(
   // Checked before the engine is loaded, which a small heap may not allow.
   const problem = heapProblem()
   if (problem !== undefined) throw new LaunchError(problem)
-  // Loading the engine is slow: this thread loads it only if it runs it.
-  const launch = runsInThread()
-    ? launchInThread(options)
-    : import('./launch-here.ts').then(({ launchHere }) => launchHere(options))
+  const launch = import('./launch-engine.ts').then(({ launchEngine }) => launchEngine(options))
   let timer: NodeJS.Timeout | undefined
   let isOver = false
   const late = new Promise<undefined>(resolve => {

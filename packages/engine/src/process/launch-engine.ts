@@ -1,4 +1,4 @@
-// Starts an engine by its settings in the thread that calls it: the first one, or the engine's own.
+// Starts an engine by its settings. Loaded by serve.ts once the heap is known to be large enough.
 
 import type { AddressInfo } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
@@ -10,7 +10,7 @@ import { consoleFiles } from '../http/response/console-files.ts'
 import { LaunchError, type LaunchedEngine, type LaunchOptions } from './launch.ts'
 
 /** Starts an engine by its settings. Throws a LaunchError if its settings, store or port cannot be used. */
-export async function launchHere({ env, flags, log: to }: LaunchOptions): Promise<LaunchedEngine> {
+export async function launchEngine({ env, flags, log: to }: LaunchOptions): Promise<LaunchedEngine> {
   const config = read(env, flags)
   turnOffPretenuring()
   const log = pino({ level: config.logLevel, base: undefined }, to ?? pino.destination({ fd: 2, sync: false }))
