@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core'
 const TOO_SMALL = `(() => {
   const SIZE = 24
   /** The spans of time of a chart are as wide as its window lets them be. Keys choose them too. */
-  const SPANS = 'button[title*="Shift with an arrow"]'
+  const SPANS = 'button[title*="Shift and an arrow key"]'
   const CONTROLS = 'a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex="0"], [role=tab], [role=menuitem]'
   /** The part of a box that is not cut off. */
   const seen = element => {
