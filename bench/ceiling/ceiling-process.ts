@@ -9,7 +9,7 @@ import { Loop } from '../load/loop.ts'
 import { type Percentiles, percentiles } from '../measure/latency.ts'
 import { corked, frameOf } from '../rig/connect-runner.ts'
 
-/** How the runner is called: at the address of its server, or over its socket if there is no address. */
+/** The address of the runner's server. Without one, calls use the runner's socket. */
 interface Called {
   origin: string | undefined
 }

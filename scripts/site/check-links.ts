@@ -1,4 +1,4 @@
-// Checks the links of the built site: every page, anchor and picture of a link exists, and so does every file of the repository
+// Checks the links of the built site: every page, anchor and picture of a link exists, and every file of the repository
 // that a page links to. Called by build.ts.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'

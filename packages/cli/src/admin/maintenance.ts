@@ -99,5 +99,5 @@ async function moveWhole(context: LocalContext<MoveOptions>): Promise<undefined>
 function lineOf(progress: MoveProgress): string {
   if (progress.step !== 'violation') return plain(`${progress.table}: ${progress.rows} rows, equal on both sides`)
   const { check, subject, message } = progress.violation
-  return plain(`the source violates a rule, and so does the copy: ${check} ${subject} ${message}`)
+  return plain(`the source and the copy violate a rule: ${check} ${subject} ${message}`)
 }

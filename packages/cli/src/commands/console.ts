@@ -42,7 +42,7 @@ const OPENERS: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> 
   linux: ['xdg-open'],
 }
 
-/** Opens the address in the user's browser; returns false if there is no screen, or no program for it. */
+/** Opens the address in the user's browser. Returns false if this machine has no screen or no program that opens addresses. */
 function openBrowser(url: string): Promise<boolean> {
   const [program, ...args] = OPENERS[process.platform] ?? []
   const hasScreen = process.platform !== 'linux' || !!(process.env.DISPLAY || process.env.WAYLAND_DISPLAY)

@@ -2,7 +2,7 @@
 
 const written = (name: string) => document.querySelector<HTMLMetaElement>(`meta[name=perdure-${name}]`)?.content ?? ''
 
-/** The path prefix in front of the engine; empty if there is none, never with a closing slash. */
+/** The path prefix in front of the engine, without a closing slash. An empty string if there is none. */
 export const PREFIX = written('base')
 /** The path of the console. */
 export const CONSOLE_ROOT = `${PREFIX}/console`

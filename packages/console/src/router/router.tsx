@@ -27,7 +27,7 @@ export type Target<Name extends RouteName = RouteName> = {
   [N in Name]: {
     to: N
     query?: Query<N> | URLSearchParams | undefined
-    /** A namespace other than that of the URL. */
+    /** The namespace, if it is not the one in the URL. */
     namespace?: string | undefined
   } & (keyof Params<N> extends never ? { params?: Params<N> } : { params: Params<N> })
 }[Name]

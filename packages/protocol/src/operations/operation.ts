@@ -45,7 +45,7 @@ export interface Operation {
   /** Takes any bytes instead of a JSON body: another system's format, verified before it is parsed. */
   readonly rawBody?: true
   readonly reply: Reply
-  /** A second reply that is not an error body, such as that of `/readyz` while the engine is not ready. */
+  /** A second reply that is not an error body, such as the reply of `/readyz` while the engine is not ready. */
   readonly otherwise?: Reply
   /** Answered before the engine checks keys, logs the request or refuses it during a drain. */
   readonly probe?: true

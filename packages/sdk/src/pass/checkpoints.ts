@@ -1,6 +1,6 @@
 // Makes finished steps durable while the pass continues: sends opcodes and log lines, and receives settlements. One report is
 // under way at a time; steps that finish before its receipt are reported together in the next. Connect runners have checkpoints,
-// and so do HTTP runners that can reach their engine. See docs/wire-protocol.md#checkpoints. Called by the pass.
+// and HTTP runners that can reach their engine have them too. See docs/wire-protocol.md#checkpoints. Called by the pass.
 
 import { type CheckpointedStep, type MemoEntry, type OpcodeOf, RESPONSE_BYTES_MAX } from '@perdure/protocol'
 import type { LogBuffer } from '../run/log-buffer.ts'

@@ -1,8 +1,8 @@
 // Makes the engine's span the active span of OpenTelemetry while a pass runs, so that spans of the handler and its steps
 // are children of the engine's span. Called by invoke.ts.
 //
-// The SDK does not depend on the OpenTelemetry API package. Every copy of that package finds the registered OpenTelemetry
-// SDK under one global symbol, and so does this file. Bundlers then have nothing to resolve, and in a process without
+// The SDK does not depend on the OpenTelemetry API package. Every copy of that package, and this file, finds the registered OpenTelemetry
+// SDK under one global symbol. Bundlers then have nothing to resolve, and in a process without
 // OpenTelemetry this file does nothing.
 
 import type { Context, ContextManager, Span, SpanContext } from '@opentelemetry/api'

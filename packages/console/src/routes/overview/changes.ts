@@ -39,7 +39,7 @@ function changeOf(nowMs: number | undefined, beforeMs: number | undefined): numb
   return change < NOISE && change > 1 / NOISE ? 1 : change
 }
 
-/** Returns `+40 %`, `×3.2` from a factor of 2, `−30 %`; nothing if there is no change. */
+/** Formats a factor as `+40 %` or `−30 %`, and from 2 on as `×3.2`. Returns an empty string for a factor of 1. */
 export function changeText(change: number): string {
   if (change === 1) return ''
   if (change >= 2) return `×${change < 10 ? change.toFixed(1) : Math.round(change)}`

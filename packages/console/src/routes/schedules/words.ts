@@ -12,7 +12,7 @@ export function countWords({ count = 1 }: Gap): string {
   return count < COUNT_MAX ? `${count} runs` : `${COUNT_MAX} runs or more`
 }
 
-/** Returns the cause, after a colon; empty if the cause is not known. */
+/** Returns the cause, after a colon, or an empty string if the cause is not known. */
 export function causeWords({ cause }: Gap): string {
   if (cause === 'no-engine') return ': no engine was running'
   return cause === 'suspended' ? ': the namespace was suspended' : ''

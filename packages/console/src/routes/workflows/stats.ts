@@ -4,7 +4,7 @@ import type { Calls } from '@perdure/client'
 
 export type Stats = Calls['getWorkflowStats']['reply'][number]
 
-/** Returns the share of ended runs that succeeded, with a digit if it is not whole; nothing if no run has ended. */
+/** Returns the share of ended runs that succeeded, with a digit if it is not whole. Returns an empty string if no run has ended. */
 export function successText(stats: Pick<Stats, 'succeeded' | 'failed'> | undefined): string {
   if (!stats) return ''
   const ended = stats.succeeded + stats.failed

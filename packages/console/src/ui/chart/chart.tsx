@@ -137,7 +137,7 @@ export function longestOf<Point>(points: readonly Point[], lines: readonly Chart
   return niceMax(Math.max(...points.flatMap(point => lines.map(({ of }) => of(point) ?? 0)), 1))
 }
 
-/** Returns a duration for a table; nothing if there is none. */
+/** Formats a duration for a table. Returns an empty string if there is none. */
 export function durationCell(ms: number | undefined): string {
   return ms === undefined ? '' : durationText(ms)
 }

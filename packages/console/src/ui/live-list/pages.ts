@@ -27,7 +27,7 @@ export function keepKnown<Row>(pages: Pages<Row>, page: Page<Row>, keyOf: (row: 
   }
 }
 
-/** Returns when the newest row was created; empty if there is no row. */
+/** Returns the creation time of the newest row. Returns an empty string for an empty list. */
 export function newestAt<Row>({ pages }: Pages<Row>, madeAt: (row: Row) => string): string {
   let newest = ''
   for (const { items } of pages) for (const row of items) if (madeAt(row) > newest) newest = madeAt(row)

@@ -40,7 +40,7 @@ function Row<Row>(props: RowProps<Row>) {
   useUtc()
   const { row, name, index, columns, isActive, isSelected, canOpen, canPeek, hasMenuButton, on } = props
   const open = (target: EventTarget) => {
-    // Links, buttons and boxes inside the row handle their own clicks, and so does a text selection.
+    // Links, buttons and boxes inside the row handle their own clicks. The end of a text selection opens nothing.
     if ((target as HTMLElement).closest('a,button,input,label') || getSelection()?.isCollapsed === false) return
     on.open(row)
   }

@@ -1,4 +1,4 @@
-// Parses a JSON text for expressions. The value is the same as that of JSON.parse, with two exceptions: whole numbers that a
+// Parses a JSON text for expressions. The value is the same as from JSON.parse, with two exceptions: whole numbers that a
 // double cannot represent keep their digits, and members with the name of a built-in property (`constructor`) stay ordinary
 // members.
 

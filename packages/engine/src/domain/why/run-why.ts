@@ -347,7 +347,7 @@ function waitingSentence(waiting: WaitingFor | undefined, facts: Facts, open: re
   }
 }
 
-/** Parallel steps and races look the same here, and so does a handler that awaits something other than steps. */
+/** Parallel steps, races and handlers that await something other than steps look the same here. */
 function settledText({ settledLast }: Facts): string {
   if (settledLast === undefined) return ''
   return ` The handler has called no step since step "${settledLast}" ended: it awaits an open step or, after a race, something outside steps. In the second case, if its process has ended or was frozen, the run continues only when an open step settles. Put I/O into a step.`

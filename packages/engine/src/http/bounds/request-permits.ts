@@ -56,7 +56,7 @@ interface NamespaceWaiters {
 export class RequestPermits {
   readonly #options: RequestPermitsOptions
   #inUse = 0
-  /** For each waiting request, the queue of its namespace: namespaces take turns, and so do the API keys in each. */
+  /** For each waiting request, the queue of its namespace: namespaces take turns, and within each the API keys do. */
   readonly #waiting = new FairQueue<NamespaceWaiters>()
   #bytes = 0
 

@@ -39,7 +39,7 @@ export interface FrameForm {
   readonly isPublic?: boolean
 }
 
-/** Returns the frames as messages; empty if there are none in this form. */
+/** Returns the frames as messages, or an empty buffer if this form has none. */
 export function frameMessages(frames: readonly StoredFrame[], { ids, isPublic }: FrameForm): Buffer {
   const messages = (isPublic ? publicFrames(frames) : frames).map(frame =>
     sseMessage({ ...(ids && { id: frame.seq }), event: frame.kind, data: frameText(frame) }),

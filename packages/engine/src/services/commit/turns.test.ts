@@ -1,5 +1,5 @@
 // However many expressions decisions evaluate, one turn of the event loop takes a bounded share of their work, and the results
-// are the same as those of decisions that are made at once.
+// are the same as when decisions are made at once.
 
 import { expect, test } from 'vitest'
 import { type Fanout, fanout } from '../../domain/arrival/fanout.ts'

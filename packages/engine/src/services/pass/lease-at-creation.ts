@@ -43,7 +43,7 @@ export class LeaseAtCreation {
     this.release()
     const { clock, owner, hold } = this.#deps
     if (hold.isHeld) return
-    // The time of this try: its runs may be younger than those of the first.
+    // The time of this try: its runs may be younger than the runs of the first try.
     const now = clock.now()
     this.#leasedAt = clock.elapsed()
     for (const change of changes) {

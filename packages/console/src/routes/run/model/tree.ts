@@ -29,7 +29,7 @@ export interface Branch {
   branches: Branch[]
 }
 
-/** Returns the root with everything below it; undefined if there is no node. */
+/** Builds the tree and returns its root. Returns undefined for an empty list. */
 export function branchesOf({ nodes }: Nodes): Branch | undefined {
   const byId = new Map<string, Branch>()
   for (const node of nodes) {

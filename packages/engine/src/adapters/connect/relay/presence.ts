@@ -1,5 +1,5 @@
 // Which Connect runners have a socket on which other engine, and how much room they have. Engines publish every change, and their
-// list's version at every tick. An engine that is silent for too long is considered dead, and so are its runners. Used by
+// list's version at every tick. An engine that is silent for too long is considered dead with its runners. Used by
 // relayed-connect.ts.
 
 import { type Bus, broadcastBatches } from '../../../ports/bus.ts'

@@ -1,5 +1,5 @@
 // Reads the log lines of a runner's answer or checkpoint (docs/wire-protocol.md#log-lines). Bad lines are left out: the steps
-// in the same message still count, and so does every readable line. Called by outcome.ts.
+// and the readable lines in the same message still count. Called by outcome.ts.
 
 import { LOG_INDEX_MAX, type LogLevel, ROOT_SCOPE, type RunnerLogLine } from '@perdure/protocol'
 import { RunnerLogLineSchema } from '@perdure/protocol/schema'

@@ -29,7 +29,7 @@ export function inherited(parent: Pick<Run, 'budgets'>): Pick<Run, 'budgets'> {
 }
 
 /**
- * The budgets of a new run of the workflow. A link of a chain has those of the chain; a run that follows the end of another has
+ * The budgets of a new run of the workflow. A link of a chain has the chain's budgets; a run that follows the end of another has
  * none.
  */
 export function budgetsOf(

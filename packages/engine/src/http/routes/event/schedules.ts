@@ -51,7 +51,7 @@ export function scheduleRoutes(app: FastifyInstance, context: HttpContext): void
     const [text] = await reads.texts(namespace, [await schedules.put(request.actor, id, definitionOf(request))])
     return sendJson(reply, 200, text as string)
   }
-  // The data of the event is one level deeper than that of a posted event.
+  // The data of the event is one level deeper than in a posted event.
   mount(app, context, operations.putSchedule, putSchedule, { config: { bodyDepth: 2 } })
 
   mount(app, context, operations.deleteSchedule, async (request, reply) => {

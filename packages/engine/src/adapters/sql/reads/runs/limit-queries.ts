@@ -138,7 +138,7 @@ function sampleQuery(groups: readonly Row[]): Query {
   return { sql: `SELECT ${LIMITED_COLUMNS} FROM runs WHERE id IN (${ids.map(() => '?').join(', ')})`, params: ids }
 }
 
-/** The rows of the queries, with those of `groupQueries`. */
+/** The rows of the queries and of `groupQueries`. */
 export function limitRows(
   namespace: string,
   [holders = [], slots = [], starts = [], ...ends]: Row[][],

@@ -10,7 +10,7 @@ import { listedOf, matchesNone, walksById } from './walks.ts'
 
 /** Filters that find few runs, in an index without the namespace. */
 const FEW: readonly FilterName[] = ['ids', 'bulkId', 'eventId', 'replayOf', 'parentRunId']
-/** Filters with an index of the namespace that has few of its runs, in an order other than that of their statuses. */
+/** Filters with an index of the namespace that has few of its runs, in an order other than the order of their statuses. */
 const NARROW: readonly FilterName[] = [...FEW, 'error', 'waitingFor', 'runner']
 /** Number of runs that one read of a search finds. */
 const AT_ONCE_MAX = 1000
