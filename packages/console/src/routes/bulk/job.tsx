@@ -57,18 +57,6 @@ function useLiveJob(id: string) {
   const input = { id, limit: 1 }
   const query = useRead('getBulk', input, { keep: false, staleMs: Number.POSITIVE_INFINITY })
   const { data, refetch } = query
-  useTopic(data?.status === 'running' ? `bulk:${id}` : undefined, {
-    onBatch: ({ frames }) => {
-      const state = frames.at(-1) as Partial<BulkDetail> | undefined
-      queryClient.setQueryData<BulkDetail>(keyOf('getBulk', input), job => job && mergeState(job, state))
-      // A frame does not have the runs that the job created.
-      if (state?.status !== undefined && state.status !== 'running') void refetch()
-    },
-    // The stream sends the state at first: read only the changes that a pause held back.
-    onGap: async () => {
-      if ((await refetch()).isError) throw new Error('the job could not be loaded')
-    },
-  })
   // The runs that it created continue after its end. They are followed from the start, so that no end is missed after the first
   // read.
   const newRuns = Object.entries(data?.newRuns ?? {})
@@ -76,13 +64,22 @@ function useLiveJob(id: string) {
   // The stream may end the job before a read has the statuses of all runs that it created.
   const known = newRuns.reduce((sum, [, count]) => sum + count, 0)
   const changes = data?.newRuns !== undefined && (data.status === 'running' || hasLive || known < data.done)
-  useRenewal(refetch, { afterMs: RENEWAL_MS, enabled: data === undefined || changes })
+  const read = () => refetch({ throwOnError: true })
+  const renewal = useRenewal(read, { afterMs: RENEWAL_MS, enabled: data === undefined || changes })
+  useTopic(data?.status === 'running' ? `bulk:${id}` : undefined, {
+    onBatch: ({ frames }) => {
+      const state = frames.at(-1) as Partial<BulkDetail> | undefined
+      queryClient.setQueryData<BulkDetail>(keyOf('getBulk', input), job => job && mergeState(job, state))
+      // A frame does not have the runs that the job created.
+      if (state?.status !== undefined && state.status !== 'running') renewal.wake(0)
+    },
+    // The stream sends the state at first: read only the changes that a pause held back.
+    onGap: renewal.catchUp,
+  })
   // The stream may begin after the first read. One more read shows the runs that ended between the two.
   useEffect(() => {
-    if (!changes) return
-    const timer = setTimeout(() => void refetch(), RENEWAL_MS)
-    return () => clearTimeout(timer)
-  }, [changes, refetch])
+    if (changes) renewal.wake(RENEWAL_MS)
+  }, [changes, renewal])
   return query
 }
 

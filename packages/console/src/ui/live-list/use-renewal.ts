@@ -1,7 +1,7 @@
 // Reads that no frame of the stream carries, renewed while their page is open, soon after runs, events or deliveries have
 // changed. Without changes, while paused and in hidden tabs nothing is read; a read that became due then follows afterwards.
 
-import { useEffect, useRef } from 'react'
+import { useEffect, useMemo, useRef } from 'react'
 import { currentLive, onLive } from '../../live/state.ts'
 import { useTopic } from '../../live/use-live.ts'
 import { Renewal } from './renewal.ts'
@@ -17,8 +17,8 @@ export interface RenewalOptions {
   enabled?: boolean
 }
 
-/** `read` reads the page's data again. */
-export function useRenewal(read: () => Promise<unknown>, options: RenewalOptions): void {
+/** `read` reads the page's data again. Returns ways to ask for a read that shares those which are due anyway. */
+export function useRenewal(read: () => Promise<unknown>, options: RenewalOptions): Pick<Renewal, 'wake' | 'catchUp'> {
   const { afterMs, topic = 'runs', withEvents = false, enabled = true } = options
   const current = useRef(read)
   current.current = read
@@ -43,4 +43,11 @@ export function useRenewal(read: () => Promise<unknown>, options: RenewalOptions
   useTopic(enabled ? topic : undefined, { onBatch, onGap: async openedAt => renewal.current?.catchUp(openedAt) })
   // Both topics arrive on one stream, so a gap of this one is also a gap of runs.
   useTopic(enabled && withEvents ? 'events' : undefined, { onBatch, onGap: async () => {} })
+  return useMemo(
+    () => ({
+      wake: waitMs => renewal.current?.wake(waitMs),
+      catchUp: async openedAt => renewal.current?.catchUp(openedAt),
+    }),
+    [],
+  )
 }
