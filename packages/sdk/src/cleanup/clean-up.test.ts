@@ -1,13 +1,13 @@
 // Cleanup runs, pass by pass: which steps are undone, in which order, and what the handler of cancelled runs gets.
 
 import { NonRetriableError } from '@perdure/client'
-import { CLEANUP_FEATURE, type InvokeContext, MEMO_OP_FEATURE, WAIT_FOR_RUN_FEATURE } from '@perdure/protocol'
+import type { InvokeContext } from '@perdure/protocol'
 import { expect, test } from 'vitest'
 import { TestRun } from '../replay/engine.testkit.ts'
 import { createWorkflow, type WorkflowOptions } from '../workflow/create-workflow.ts'
 import type { StepRunOptions, Workflow, WorkflowArgs } from '../workflow/workflow.ts'
 
-const features = [CLEANUP_FEATURE, MEMO_OP_FEATURE, WAIT_FOR_RUN_FEATURE]
+const features = ['cleanup', 'memo-op', 'wait-for-run']
 const ctx = { features }
 
 /** All that happened, in order. */

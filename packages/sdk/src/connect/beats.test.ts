@@ -2,7 +2,6 @@
 
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { BEATS_FEATURE } from '@perdure/protocol'
 import { expect, onTestFinished, test } from 'vitest'
 import { until } from '../../../../test/kit/until.ts'
 import { open, registered, resultOf } from './runner.testkit.ts'
@@ -21,7 +20,7 @@ const RUNNER = `
   connect({ app: 'shop', workflows: [work], apiKey: 'pdk_key', engineUrl: process.argv[1], log: () => {} })`
 
 test('beats from another thread while the event loop is blocked, and at no other time', async () => {
-  const engine = await open({ features: [BEATS_FEATURE], heartbeatMs: 200, checkpoints: false })
+  const engine = await open({ features: ['beats'], heartbeatMs: 200, checkpoints: false })
   const runner = spawn(process.execPath, ['--input-type=module', '--eval', RUNNER, engine.url], { stdio: 'inherit' })
   onTestFinished(() => void runner.kill('SIGKILL'))
   const connection = await registered(engine)

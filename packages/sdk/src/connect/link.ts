@@ -3,14 +3,13 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import {
-  BEATS_FEATURE,
   CONNECT_HEARTBEAT_MS,
   type ConnectRegister,
   DIALLED_HOST_HEADER,
   type EngineList,
+  knows,
   PROTOCOL_VERSION,
   type RegisterReply,
-  SIGNATURE_FEATURE,
 } from '@perdure/protocol'
 import { answerRefusal } from '../replay/answer.ts'
 import { reconnectDelayMs } from './backoff.ts'
@@ -205,8 +204,7 @@ export class Link implements Outlet {
 
   #helloReceived(socket: EngineSocket, payload: unknown): void {
     const features = fieldOf(payload, 'features')
-    const knows = (feature: string) => Array.isArray(features) && features.includes(feature)
-    if (socket.isProvenAsBefore && knows(SIGNATURE_FEATURE)) {
+    if (socket.isProvenAsBefore && knows(features, 'signature-v2')) {
       socket.fail(
         untrusted(
           `The engine did not sign for the host that the runner dialled, although it can: something removes ${PROOF}`,
@@ -216,7 +214,7 @@ export class Link implements Outlet {
     }
     const heartbeatMs = fieldOf(payload, 'heartbeatMs')
     const { settings, passes, beats, index } = this.#options
-    if (knows(BEATS_FEATURE)) beats.start(typeof heartbeatMs === 'number' ? heartbeatMs : CONNECT_HEARTBEAT_MS)
+    if (knows(features, 'beats')) beats.start(typeof heartbeatMs === 'number' ? heartbeatMs : CONNECT_HEARTBEAT_MS)
     this.#checkpoints = settings.checkpoints && fieldOf(payload, 'checkpoints') === true
     socket.keepAlive(typeof heartbeatMs === 'number' ? heartbeatMs : 0)
     const maxConcurrency = concurrencyOf(settings, index)

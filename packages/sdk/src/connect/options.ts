@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { enginesOf, type OptionNames, readEnvironment } from '@perdure/client/internal'
-import { BEATS_FEATURE, CONNECT_CONCURRENCY_MAX, type RegisterReply } from '@perdure/protocol'
+import { CONNECT_CONCURRENCY_MAX, type RegisterReply } from '@perdure/protocol'
 import { signingKeysOf } from '../engine/environment.ts'
 import { HANDLER_OPTIONS, type Handler, type HandlerOptions } from '../runner/handler.ts'
 import { REGISTRATION_OPTIONS, type RegistrationOptions, registerRequest } from '../runner/registration.ts'
@@ -93,7 +93,7 @@ export function readSettings(options: ConnectOptions, handler: Handler) {
     awayTimeoutMs: options.awayTimeoutMs ?? 60_000,
     retryInitialMs: options.retryInitialMs ?? 250,
     /** Payload of `runner.register`, except for the fields that differ between sockets. */
-    registration: { ...registration, features: [...(registration.features ?? []), BEATS_FEATURE] },
+    registration: { ...registration, features: [...(registration.features ?? []), 'beats'] },
     /** Maximum number of passes on all sockets together. */
     maxConcurrency,
   }

@@ -1,7 +1,6 @@
 // The passes in flight on a runner, and their frames that the engine has not acknowledged yet. A pass outlives the socket of its
 // invoke: when the link has reconnected, it sends the `unacknowledged` frames again. Called by the links.
 
-import { CLEANUP_FEATURE } from '@perdure/protocol'
 import type { Checkpointer, CheckpointReceipt, CheckpointReport } from '../pass/checkpoints.ts'
 import type { Answer } from '../replay/answer.ts'
 import type { AskForPass } from '../replay/late-handler.ts'
@@ -228,7 +227,7 @@ export class Passes {
 
 function knowsCleanup(request: unknown): boolean {
   const features = fieldOf(fieldOf(request, 'ctx'), 'features')
-  return Array.isArray(features) && features.includes(CLEANUP_FEATURE)
+  return Array.isArray(features) && features.includes('cleanup')
 }
 
 /** Sends only fields. The receipt has nothing for the pass, and a pass without one finds out with its next report. */

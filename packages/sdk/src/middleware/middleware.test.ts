@@ -1,7 +1,6 @@
 // Middleware around passes, steps and values.
 
 import { defineEvent, type InputPlace, NonRetriableError } from '@perdure/client'
-import { END_WITH_STEPS_FEATURE } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Checkpointer } from '../pass/checkpoints.ts'
@@ -116,7 +115,7 @@ describe('wrapRun and wrapStep', () => {
         step.run('charge', () => {
           throw new NonRetriableError('declined')
         }),
-      { ctx: { features: [END_WITH_STEPS_FEATURE] } },
+      { ctx: { features: ['end-with-steps'] } },
     )
     await run.drive()
     expect(ends).toEqual(['parked', 'threw'])
@@ -138,7 +137,7 @@ describe('wrapRun and wrapStep', () => {
       void ctx.webhook.send('call', { url: 'https://example.com' })
       return 'done'
     }
-    await runWith([watching], handler, { ctx: { features: [END_WITH_STEPS_FEATURE] } }).drive()
+    await runWith([watching], handler, { ctx: { features: ['end-with-steps'] } }).drive()
     expect(seen).toEqual(['done'])
   })
 

@@ -2,12 +2,11 @@
 // (docs/wire-protocol.md#end-with-steps).
 
 import { NonRetriableError } from '@perdure/client'
-import { END_WITH_STEPS_FEATURE } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
 import { runOf } from '../replay/engine.testkit.ts'
 import type { WorkflowArgs } from '../workflow/workflow.ts'
 
-const ctx = { features: [END_WITH_STEPS_FEATURE] }
+const ctx = { features: ['end-with-steps'] }
 const shapes = (run: ReturnType<typeof runOf>) =>
   run.passes.map(({ status, opcodes }) => [status, ...opcodes.map(({ name }) => name)])
 

@@ -3,7 +3,7 @@
 
 import { type Duration, type EventDefinition, NonRetriableError } from '@perdure/client'
 import { asReceived, eventNameOf, isEventDefinition, validateSync } from '@perdure/client/internal'
-import { EVENTS_PER_STEP_MAX, IF_RUNNING, KEY_CHARS_MAX, NAME_CHARS_MAX, START_RUN_FEATURE } from '@perdure/protocol'
+import { EVENTS_PER_STEP_MAX, IF_RUNNING, KEY_CHARS_MAX, knows, NAME_CHARS_MAX } from '@perdure/protocol'
 import { encodeOpcode } from '../pass/opcode.ts'
 import { durationMs } from '../run/duration-ms.ts'
 import { attributesProblem } from '../run/run-report.ts'
@@ -59,8 +59,8 @@ export function checkChildFeature(
 }
 
 function checkFeature({ ctx }: PassEnvironment, name: string, what: string): void {
-  if (!ctx.features?.includes(START_RUN_FEATURE))
-    throw new NonRetriableError(`Step "${name}": this engine cannot ${what} runs (${START_RUN_FEATURE})`)
+  if (!knows(ctx.features, 'start-run'))
+    throw new NonRetriableError(`Step "${name}": this engine cannot ${what} runs (start-run)`)
 }
 
 function startFields(name: string, options: StartOptions) {

@@ -1,12 +1,6 @@
 // Runs one invoke, from its parsed request to its answer. Called by the handler.
 
-import {
-  END_WITH_STEPS_FEATURE,
-  type InvokeContext,
-  type InvokeRequest,
-  RUNNING_STEPS_FEATURE,
-  STEP_TIMES_FEATURE,
-} from '@perdure/protocol'
+import { type InvokeContext, type InvokeRequest, knows } from '@perdure/protocol'
 import { chainOf } from '../middleware/chain.ts'
 import type { Middleware, PassEnd } from '../middleware/middleware.ts'
 import { type Checkpointer, Checkpoints } from '../pass/checkpoints.ts'
@@ -90,8 +84,8 @@ export async function invoke(
   const checkpoints = checkpoint && new Checkpoints(checkpoint, { logs, report, beforeReport, isOpen: mayReport })
   const pass: Pass = new Pass(memo, {
     checkpoints,
-    running: ctx.features?.includes(RUNNING_STEPS_FEATURE) ? running : undefined,
-    handsOver: ctx.features?.includes(END_WITH_STEPS_FEATURE) ?? false,
+    running: knows(ctx.features, 'running-steps') ? running : undefined,
+    handsOver: knows(ctx.features, 'end-with-steps'),
     delay,
     timeoutMs: ctx.invokeTimeoutMs,
   })
@@ -108,7 +102,7 @@ export async function invoke(
     run: {},
     policy: workflow.registration.retry,
     callbacks: memory.callbacks,
-    beganAt: ctx.features?.includes(STEP_TIMES_FEATURE) ? performance.now() : undefined,
+    beganAt: knows(ctx.features, 'step-times') ? performance.now() : undefined,
     outletOf: streams,
     onStray,
     now,

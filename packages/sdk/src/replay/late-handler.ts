@@ -1,7 +1,7 @@
 // Watches a handler after the answer of its pass: a step that the handler calls then is not part of the pass. Called by
 // invoke.ts.
 
-import { ANOTHER_PASS_FEATURE, durationText, type InvokeRequest } from '@perdure/protocol'
+import { durationText, type InvokeRequest, knows } from '@perdure/protocol'
 import type { Outcome } from '../pass/outcome.ts'
 import type { Pass } from '../pass/pass.ts'
 import type { AnswerDelay } from '../run/answer-delay.ts'
@@ -62,7 +62,7 @@ export function watchHandler({ pass, outcome, ctx, settled, delay, memory, log, 
     const delayMs = performance.now() - stuckSince
     const isFirst = memory.late.wentOn(place, delayMs)
     const message = lateMessage(place, { step, delayMs })
-    const isAsked = ask !== undefined && ctx.features?.includes(ANOTHER_PASS_FEATURE) === true
+    const isAsked = ask !== undefined && knows(ctx.features, 'another-pass')
     if (isFirst) log('warn', isAsked ? message : `${message} This engine cannot repeat the pass: the run waits.`)
     if (!isAsked) return
     memory.late.warnLater(ctx.runId, message)

@@ -2,7 +2,7 @@
 // handler, or the cleanup after another run. Called by invoke.ts and clean-up-run.ts.
 
 import { NonRetriableError } from '@perdure/client'
-import { BATCH_EVENTS_FEATURE, CLEANUP_FEATURE } from '@perdure/protocol'
+import { knows } from '@perdure/protocol'
 import { Continuation } from '../pass/outcome.ts'
 import type { RunContext, WorkflowEvent } from '../run/run-context.ts'
 import type { RunFailure } from '../wire/errors.ts'
@@ -61,7 +61,7 @@ function eventIn(call: HandlerCall): WorkflowEvent {
 
 /** Whether the handler gets the events of a list: an engine without the feature does not send them. */
 function tellsEvents({ workflow, environment }: HandlerCall): boolean {
-  return collects(workflow.registration) && (environment.ctx.features?.includes(BATCH_EVENTS_FEATURE) ?? false)
+  return collects(workflow.registration) && knows(environment.ctx.features, 'batch-events')
 }
 
 /** Passes an on-failure handler its event unvalidated, because invalid data may have caused the failure. */
@@ -69,10 +69,8 @@ function handle(call: HandlerCall, args: WorkflowArgs): unknown {
   const { workflow, error, cleanUp, environment } = call
   if (error) return workflow.onFailure?.({ ...args, error })
   if (cleanUp) return cleanUp(args)
-  if (workflow.onCancel && !environment.ctx.features?.includes(CLEANUP_FEATURE))
-    throw new NonRetriableError(
-      `Workflow "${workflow.name}": this engine does not support onCancel (${CLEANUP_FEATURE})`,
-    )
+  if (workflow.onCancel && !knows(environment.ctx.features, 'cleanup'))
+    throw new NonRetriableError(`Workflow "${workflow.name}": this engine does not support onCancel (cleanup)`)
   if (!workflow.parseEvent) return workflow.handler(args)
   return workflow.parseEvent(args.event).then(validated => {
     const event = tellsEvents(call) ? withValidated(validated, args.event) : validated

@@ -1,14 +1,7 @@
 // Runs the callback of a `step.run` with its context and log scope, and encodes its opcode. Called by the step tools.
 
 import type { OutputPlace } from '@perdure/client'
-import {
-  type InvokeContext,
-  MEMO_ATTEMPT_FEATURE,
-  positionalStepId,
-  type RetryPolicy,
-  STEP_ATTEMPTS_DEFAULT,
-  STREAMS_FEATURE,
-} from '@perdure/protocol'
+import { type InvokeContext, knows, positionalStepId, type RetryPolicy, STEP_ATTEMPTS_DEFAULT } from '@perdure/protocol'
 import type { MiddlewareChain } from '../middleware/chain.ts'
 import type { RunningCallback } from '../pass/discoveries.ts'
 import { type EncodedOpcode, encodeOpcode } from '../pass/opcode.ts'
@@ -140,7 +133,7 @@ class StepAttempt implements RunningCallback {
   #openStreams(signal: AbortSignal): StepStreams {
     const { ctx, logs, pass, outletOf } = this.#environment
     const { hashedId: stepId, name, use } = this.id
-    const isKnown = ctx.features?.includes(STREAMS_FEATURE) ?? false
+    const isKnown = knows(ctx.features, 'streams')
     const outlet = isKnown ? outletOf?.(ctx) : undefined
     if (!outlet) warnOfDroppedChunks(logs, isKnown)
     return new StepStreams({
@@ -290,7 +283,7 @@ class CallbackContext implements StepContext {
     this.#running = running
     const { hashedId } = id
     // An engine that does not count step attempts for its runners gives those of the run, as before.
-    const isCounted = ctx.features?.includes(MEMO_ATTEMPT_FEATURE)
+    const isCounted = knows(ctx.features, 'memo-attempt')
     this.attempt = isCounted ? (ctx.stepAttempts?.[hashedId] ?? 1) : ctx.attempt
     const { maxAttempts = STEP_ATTEMPTS_DEFAULT } = retry ?? policy ?? {}
     const isUnlimited = maxAttempts === 'unlimited'

@@ -4,19 +4,16 @@
 import { NonRetriableError } from '@perdure/client'
 import { type OptionNames, unknownOption } from '@perdure/client/internal'
 import {
-  CLEANUP_FEATURE,
   cutText,
   KEY_CHARS_MAX,
-  MEMO_ATTEMPT_FEATURE,
+  knows,
   NAME_CHARS_MAX,
   NON_RETRIABLE_MAX,
   parseDurationMs,
   positionalStepId,
   type RetryPolicy,
   STEP_LIMIT_NAME_CHARS_MAX,
-  STEP_LIMITS_FEATURE,
   STEP_NAME_CHARS_MAX,
-  STEP_POLICY_FEATURE,
 } from '@perdure/protocol'
 import { rollbackNameOf } from '../cleanup/followed-run.ts'
 import type { StepId } from '../pass/step-ids.ts'
@@ -132,9 +129,9 @@ function problemOfLimit(
     return `${step}: limit must be the name of a limit, a string of 1 to ${STEP_LIMIT_NAME_CHARS_MAX} characters`
   if (limitKey !== undefined && !isText(limitKey, KEY_CHARS_MAX))
     return `${step}: limitKey must be a string of 1 to ${KEY_CHARS_MAX} characters`
-  return features.includes(STEP_LIMITS_FEATURE)
+  return knows(features, 'step-limits')
     ? undefined
-    : `${step}: this engine does not support limits of steps (${STEP_LIMITS_FEATURE})`
+    : `${step}: this engine does not support limits of steps (step-limits)`
 }
 
 function isText(value: unknown, charsMax: number): boolean {
@@ -144,7 +141,7 @@ function isText(value: unknown, charsMax: number): boolean {
 function problemOfRollback(id: StepId, rollback: unknown, features: readonly string[]): string | undefined {
   const step = `Step "${cutText(id.name, 100)}"`
   if (typeof rollback !== 'function') return `${step}: rollback must be a function`
-  if (!features.includes(CLEANUP_FEATURE)) return `${step}: this engine does not support rollbacks (${CLEANUP_FEATURE})`
+  if (!knows(features, 'cleanup')) return `${step}: this engine does not support rollbacks (cleanup)`
   const { length } = rollbackNameOf(positionalStepId(id.name, id.use))
   if (length <= STEP_NAME_CHARS_MAX) return undefined
   return `${step}: with "rollback:" before it, its name is longer than ${STEP_NAME_CHARS_MAX} characters`
@@ -160,8 +157,8 @@ function isListOfNames(value: unknown): boolean {
  * name `memo-attempt` knows neither unlimited attempts nor the other ends of the tries.
  */
 export function sentRetry({ maxElapsed, ...retry }: RetryPolicy, features: readonly string[] = []) {
-  if (!features.includes(STEP_POLICY_FEATURE)) return undefined
-  if (!features.includes(MEMO_ATTEMPT_FEATURE)) {
+  if (!knows(features, 'step-policy')) return undefined
+  if (!knows(features, 'memo-attempt')) {
     const { nonRetriable: _, ...known } = retry
     return known.maxAttempts === 'unlimited' ? { ...known, maxAttempts: 1000 } : known
   }

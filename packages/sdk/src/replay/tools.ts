@@ -4,16 +4,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Duration, type EventDefinition, type InputPlace, NonRetriableError } from '@perdure/client'
 import { eventNameOf, isEventDefinition, validateSync } from '@perdure/client/internal'
-import {
-  CALLBACKS_FEATURE,
-  CONTINUE_AS_FEATURE,
-  cutText,
-  NAME_CHARS_MAX,
-  SIGNALS_FEATURE,
-  STEP_NAME_CHARS_MAX,
-  WAIT_FOR_RUN_FEATURE,
-  WAIT_ORDER_FEATURE,
-} from '@perdure/protocol'
+import { cutText, knows, NAME_CHARS_MAX, STEP_NAME_CHARS_MAX } from '@perdure/protocol'
 import { map } from '../parallel/map.ts'
 import { race } from '../parallel/race.ts'
 import { type EncodedOpcode, encodeOpcode } from '../pass/opcode.ts'
@@ -189,8 +180,8 @@ export function createRunContext(environment: PassEnvironment): RunContext {
 
 /** @throws NonRetriableError if the engine does not know `continueAs`, or the data is not JSON. */
 function continueAs({ ctx, middleware, eventName, pass }: PassEnvironment, data: unknown): Continuation {
-  if (!ctx.features?.includes(CONTINUE_AS_FEATURE))
-    throw new NonRetriableError(`ctx.continueAs: this engine does not support it (${CONTINUE_AS_FEATURE})`)
+  if (!knows(ctx.features, 'continue-as'))
+    throw new NonRetriableError('ctx.continueAs: this engine does not support it (continue-as)')
   const text = encodePayload(middleware.output(data, { kind: 'event', name: eventName }), 'The data of ctx.continueAs')
   return new Continuation(text, () => pass.waits.givenAtEnd({ withEvents: ctx.inbox === true }))
 }
@@ -213,7 +204,7 @@ function createCallback(environment: PassEnvironment, name: string, options: { t
   const id = pass.ids.next(name)
   const url = callbackUrlOf(ctx, id.hashedId)
   if (url === undefined)
-    throw new NonRetriableError(`Step "${name}": this engine does not support callbacks (${CALLBACKS_FEATURE})`)
+    throw new NonRetriableError(`Step "${name}": this engine does not support callbacks (callbacks)`)
   checkStepOptions(name, 'callback', options)
   const timeoutMs = options.timeout === undefined ? undefined : durationMs(name, options.timeout)
   let waited: Promise<unknown> | undefined
@@ -233,8 +224,8 @@ function waitForRun<Result>(
   options: WaitForRunOptions,
 ): Promise<AwaitedRun<Result> | null> {
   const ended = pass.step(name, 'WaitForRun', id => {
-    if (!ctx.features?.includes(WAIT_FOR_RUN_FEATURE))
-      throw new NonRetriableError(`Step "${name}": this engine cannot wait for runs (${WAIT_FOR_RUN_FEATURE})`)
+    if (!knows(ctx.features, 'wait-for-run'))
+      throw new NonRetriableError(`Step "${name}": this engine cannot wait for runs (wait-for-run)`)
     checkStepOptions(name, 'waitForRun', options)
     const { runId, timeout } = options
     if (typeof runId !== 'string' || runId === '' || runId.length > NAME_CHARS_MAX)
@@ -258,8 +249,8 @@ function waitForSignal(
   const { ctx, pass, logs, middleware } = environment
   const asked = { op: 'WaitForSignal', name, event: options?.signal, condition: undefined } as const
   const result = pass.step(name, 'WaitForSignal', id => {
-    if (!ctx.features?.includes(SIGNALS_FEATURE))
-      throw new NonRetriableError(`Step "${name}": this engine does not support signals (${SIGNALS_FEATURE})`)
+    if (!knows(ctx.features, 'signals'))
+      throw new NonRetriableError(`Step "${name}": this engine does not support signals (signals)`)
     checkStepOptions(name, 'waitForSignal', options)
     const { timeout } = options
     return encodeOpcode('WaitForSignal', id, {
@@ -359,11 +350,11 @@ function waitFields({ ctx, pass, logs }: PassEnvironment, name: string, options:
   const event = exactEvent(name, eventNameOf(options.event))
   const since = waitSince(name, options.since)
   const onUseless = (wait: string) => warnOfUselessEvent(logs, wait)
-  const isOrdered = ctx.features?.includes(WAIT_ORDER_FEATURE) ?? false
+  const isOrdered = knows(ctx.features, 'wait-order')
   const match = eventMatch(name, options.match)
   const unknown = since === 'now' ? 'since: "now"' : match === undefined ? undefined : 'match'
   if (unknown !== undefined && !isOrdered)
-    throw new NonRetriableError(`Step "${name}": this engine does not support ${unknown} (${WAIT_ORDER_FEATURE})`)
+    throw new NonRetriableError(`Step "${name}": this engine does not support ${unknown} (wait-order)`)
   return {
     eventName: event,
     timeoutMs: options.timeout === undefined ? undefined : durationMs(name, options.timeout),

@@ -4,7 +4,6 @@
 // since the earlier passes, or code whose path depends on something outside of steps. This shows when the handler does nothing
 // more until a new step settles: at the end of a pass, or when a checkpoint reports the new step.
 
-import { STREAMS_FEATURE } from '@perdure/protocol'
 import type { Memo, UncalledStep } from '../pass/memo.ts'
 import type { Outcome } from '../pass/outcome.ts'
 import type { Pass } from '../pass/pass.ts'
@@ -124,7 +123,7 @@ export function warnOfUnknownReport(logs: LogBuffer): void {
 export function warnOfDroppedChunks(logs: LogBuffer, isKnown: boolean): void {
   const reason = isKnown
     ? 'This runner does not know where its engine is'
-    : `This engine does not support output streams (${STREAMS_FEATURE})`
+    : `This engine does not support output streams (streams)`
   const message = `${reason}: the chunks that the run writes are dropped, and the run continues.`
   logs.append({ name: WARNING_SCOPE, nextIndex: POSITIONS.streams }, { level: 'warn', message })
 }

@@ -5,10 +5,10 @@ import {
   ATTRIBUTE_KEY_CHARS_MAX,
   ATTRIBUTE_KEY_PATTERN,
   ATTRIBUTE_VALUE_CHARS_MAX,
-  ATTRIBUTES_FEATURE,
   ATTRIBUTES_MAX,
   cutText,
   type InvokeContext,
+  knows,
   PROGRESS_BYTES_MAX,
 } from '@perdure/protocol'
 import { encodePayload } from '../wire/json.ts'
@@ -27,7 +27,7 @@ export class RunReport {
 
   /** An engine that does not know such reports gets none. */
   constructor({ features }: Pick<InvokeContext, 'features'>) {
-    this.#isKnown = features?.includes(ATTRIBUTES_FEATURE) ?? false
+    this.#isKnown = knows(features, 'attributes')
   }
 
   /** Whether the engine stores reports. */

@@ -7,8 +7,8 @@ import {
   ATTRIBUTE_KEY_PATTERN,
   BUDGET_AMOUNT_MAX,
   BUDGET_NAMES_MAX,
-  BUDGETS_FEATURE,
   COUNTED_NAMES,
+  knows,
 } from '@perdure/protocol'
 
 /** Amounts by name, such as `{ usd: 0.013, tokens: 912 }`. */
@@ -30,8 +30,7 @@ export class Spent {
 
   /** Throws a NonRetriableError and adds nothing if an amount or a name is not allowed, or if the engine does not count. */
   add(amounts: Amounts): void {
-    if (!this.#features.includes(BUDGETS_FEATURE))
-      throw this.#refusal(`this engine does not support it (${BUDGETS_FEATURE})`)
+    if (!knows(this.#features, 'budgets')) throw this.#refusal('this engine does not support it (budgets)')
     if (typeof amounts !== 'object' || amounts === null)
       throw this.#refusal('takes an object of numbers, such as { usd: 0.013 }')
     const sums = new Map(this.#amounts)

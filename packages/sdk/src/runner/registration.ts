@@ -5,31 +5,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { PerdureError } from '@perdure/client'
 import { connectionOf, exchange, type OptionNames, readEnvironment, requestOf } from '@perdure/client/internal'
 import {
-  ANOTHER_PASS_FEATURE,
-  ATTRIBUTES_FEATURE,
-  BATCH_EVENTS_FEATURE,
-  BUDGETS_FEATURE,
-  CALLBACKS_FEATURE,
-  CLEANUP_FEATURE,
-  CONTINUE_AS_FEATURE,
-  END_WITH_STEPS_FEATURE,
   type EngineList,
-  HTTP_CHECKPOINTS_FEATURE,
-  INVOKE_TIMEOUT_FEATURE,
-  MARKED_ANSWERS_FEATURE,
-  MEMO_ATTEMPT_FEATURE,
-  MEMO_OP_FEATURE,
+  type Feature,
+  knows,
   PROTOCOL_VERSION,
   type RegisterReply,
   type RegisterRequest,
-  SIGNALS_FEATURE,
-  SIGNATURE_FEATURE,
-  START_RUN_FEATURE,
-  STEP_LIMITS_FEATURE,
-  STEP_POLICY_FEATURE,
-  STREAMS_FEATURE,
-  WAIT_FOR_RUN_FEATURE,
-  WAIT_ORDER_FEATURE,
 } from '@perdure/protocol'
 import { detectRuntime, sleepsBetweenRequests } from '../engine/environment.ts'
 import { deferred } from '../run/deferred.ts'
@@ -127,7 +108,7 @@ export function startRegistration(
   const reportsTo = reportsOf(options, engines)
   const described = registerRequest(handler, serving, options)
   const reports = reportsTo.storedStepsMin !== undefined
-  const ofHttp = [MARKED_ANSWERS_FEATURE, ...(reports ? [HTTP_CHECKPOINTS_FEATURE] : [])]
+  const ofHttp: Feature[] = ['marked-answers', ...(reports ? (['http-checkpoints'] as const) : [])]
   const features = [...(described.features ?? []), ...ofHttp]
   const description = { ...described, features, instance: randomInstance() }
   const fingerprints = [...handler.keyFingerprints]
@@ -140,7 +121,7 @@ export function startRegistration(
       const reply = await registerTrusted(fingerprints, register)
       failures = 0
       isRegistered = true
-      handler.acknowledged(reply, reply.features?.includes(HTTP_CHECKPOINTS_FEATURE) ? reportsTo : undefined)
+      handler.acknowledged(reply, knows(reply.features, 'http-checkpoints') ? reportsTo : undefined)
       const message = `Registered with ${engines.url} as ${reply.runnerId}: ${reply.workflows} workflows`
       log.registered(reply, message, handler.warnings)
       resolve(reply)
@@ -238,26 +219,26 @@ export function registerRequest(
     ...(sleepsBetweenRequests() ? { sleeps: true } : {}),
     // Without a key there is no signature to check.
     features: [
-      ...(handler.keyFingerprints.length > 0 ? [SIGNATURE_FEATURE] : []),
-      END_WITH_STEPS_FEATURE,
-      STEP_POLICY_FEATURE,
-      MEMO_OP_FEATURE,
-      MEMO_ATTEMPT_FEATURE,
-      INVOKE_TIMEOUT_FEATURE,
-      ATTRIBUTES_FEATURE,
-      WAIT_ORDER_FEATURE,
-      ANOTHER_PASS_FEATURE,
-      CALLBACKS_FEATURE,
-      CONTINUE_AS_FEATURE,
-      CLEANUP_FEATURE,
-      WAIT_FOR_RUN_FEATURE,
-      START_RUN_FEATURE,
-      BUDGETS_FEATURE,
-      SIGNALS_FEATURE,
-      BATCH_EVENTS_FEATURE,
-      STEP_LIMITS_FEATURE,
-      STREAMS_FEATURE,
-    ],
+      ...(handler.keyFingerprints.length > 0 ? (['signature-v2'] as const) : []),
+      'end-with-steps',
+      'step-policy',
+      'memo-op',
+      'memo-attempt',
+      'invoke-timeout',
+      'attributes',
+      'wait-order',
+      'another-pass',
+      'callbacks',
+      'continue-as',
+      'cleanup',
+      'wait-for-run',
+      'start-run',
+      'budgets',
+      'signals',
+      'batch-events',
+      'step-limits',
+      'streams',
+    ] satisfies Feature[],
     ...(handler.limits === undefined ? {} : { limits: handler.limits }),
     workflows: handler.workflows,
   }

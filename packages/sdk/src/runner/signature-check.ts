@@ -3,9 +3,9 @@
 
 import {
   isAddressed,
+  knows,
   type RegisterReply,
   recipientOf,
-  SIGNATURE_FEATURE,
   SIGNATURE_HEADER,
   SIGNATURE_WINDOW_MS,
   signedAt,
@@ -56,7 +56,7 @@ export class SignatureCheck {
 
   /** Notes that an engine has acknowledged a registration. The newest counts: engines of several versions may share a store. */
   acknowledged({ features }: Pick<RegisterReply, 'features'>): void {
-    this.#hasNegotiated = features?.includes(SIGNATURE_FEATURE) ?? false
+    this.#hasNegotiated = knows(features, 'signature-v2')
   }
 
   /** Returns why the request is refused; undefined if it is accepted. */
@@ -75,7 +75,7 @@ export class SignatureCheck {
   downgradeOf(body: unknown, signature: string | undefined): Refusal | undefined {
     if (!this.#hasNegotiated || isAddressed(signature)) return undefined
     const features = (body as { ctx?: { features?: unknown } } | null)?.ctx?.features
-    return Array.isArray(features) && features.includes(SIGNATURE_FEATURE) ? DOWNGRADED : undefined
+    return knows(features, 'signature-v2') ? DOWNGRADED : undefined
   }
 }
 

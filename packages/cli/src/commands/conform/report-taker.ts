@@ -6,7 +6,6 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { HTTP_CHECKPOINTS_FEATURE } from '@perdure/protocol'
 import type { Receipt } from './cases.ts'
 import { same } from './expectations.ts'
 import { type Answer, Fault, member, type PassRequest, parsed, type RunnerUnderTest } from './runner.ts'
@@ -43,7 +42,7 @@ export async function passWithReports(
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
   const ctx = {
-    features: [HTTP_CHECKPOINTS_FEATURE],
+    features: ['http-checkpoints'],
     checkpointToken: TOKEN,
     checkpointUrl: `http://127.0.0.1:${port}/invokes/${TOKEN}/checkpoints`,
   }

@@ -1,8 +1,7 @@
 // Chooses the runner of a pass (docs/wire-protocol.md#routing): for an anycast run at random among the live runners that serve
 // its workflow, for a pinned run its pin.
 
-import { CLEANUP_FEATURE } from '@perdure/protocol'
-import { knows } from '../model/features.ts'
+import { knows } from '@perdure/protocol'
 import type { Run } from '../model/run.ts'
 import type { Runner } from '../model/workflow.ts'
 
@@ -54,5 +53,5 @@ export function serves(
   { workflows, features }: Pick<Runner, 'workflows' | 'features'>,
   { workflow, cleanupOf }: Pick<Run, 'workflow' | 'cleanupOf'>,
 ): boolean {
-  return workflows.includes(workflow) && (cleanupOf === undefined || knows({ features }, CLEANUP_FEATURE))
+  return workflows.includes(workflow) && (cleanupOf === undefined || knows(features, 'cleanup'))
 }

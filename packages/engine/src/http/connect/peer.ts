@@ -3,19 +3,19 @@
 
 import { randomBytes } from 'node:crypto'
 import {
-  BEATS_FEATURE,
   CLOSE_CODES,
   CONNECT_FRAME_BYTES_MAX,
   CONNECT_HEARTBEAT_MS,
   type ConnectRegister,
+  FEATURES,
   type FrameType,
   type HelloReply,
+  knows,
   PROTOCOL_VERSION,
   type RegisterReply,
   type RegisterRequest,
 } from '@perdure/protocol'
 import { EngineError } from '../../domain/model/errors.ts'
-import { ENGINE_FEATURES } from '../../domain/model/features.ts'
 import type { RunnerConnection } from '../../ports/connections.ts'
 import type { RunAccess } from '../../services/admin/run-access.ts'
 import type { Actor } from '../../services/commit/audit.ts'
@@ -149,7 +149,7 @@ export class Peer {
       sessionId: this.#socketId,
       heartbeatMs: CONNECT_HEARTBEAT_MS,
       maxFrameBytes: CONNECT_FRAME_BYTES_MAX,
-      features: [...ENGINE_FEATURES],
+      features: [...FEATURES],
       checkpoints: true,
     }
     this.#options.socket.send('hello', id, JSON.stringify(reply))
@@ -235,7 +235,7 @@ export class Peer {
       this.#connection.renew(terms)
       return
     }
-    const beats = request.features?.includes(BEATS_FEATURE)
+    const beats = knows(request.features, 'beats')
     const identity = { url, isNamed: runner !== undefined, instance: this.#instance, beats }
     const { maxConcurrency, underWay, leaving } = terms
     this.#connection = deps.connections.open(socket, { ...identity, maxConcurrency, underWay, leaving })

@@ -1,7 +1,7 @@
 // The text of an invoke request (docs/wire-protocol.md#invoke). Used by invoke.ts.
 
-import { MEMO_ATTEMPT_FEATURE, MEMO_OP_FEATURE, STEP_LIMITS_FEATURE } from '@perdure/protocol'
-import { featuresOfInvoke, knows } from '../../domain/model/features.ts'
+import { knows } from '@perdure/protocol'
+import { featuresOfInvoke } from '../../domain/model/features.ts'
 import type { CollectedEvents, Run } from '../../domain/model/run.ts'
 import type { Runner } from '../../domain/model/workflow.ts'
 import { shownRunId } from '../../domain/text/ids.ts'
@@ -61,10 +61,10 @@ export function invokeBody(
   { envelope: { event, ctx }, now, traceparent, invokeTimeoutMs, opened, lastTry }: InvokeBody,
 ): string {
   const { run } = active.state
-  const memo = active.state.memo(now, { withOps: knows(runner, MEMO_OP_FEATURE) })
-  const hasAttempts = active.state.open.size > 0 && knows(runner, MEMO_ATTEMPT_FEATURE)
+  const memo = active.state.memo(now, { withOps: knows(runner.features, 'memo-op') })
+  const hasAttempts = active.state.open.size > 0 && knows(runner.features, 'memo-attempt')
   const attempts = hasAttempts ? active.state.attempts(now) : ''
-  const hasTurns = active.state.open.size > 0 && knows(runner, STEP_LIMITS_FEATURE)
+  const hasTurns = active.state.open.size > 0 && knows(runner.features, 'step-limits')
   const turns = hasTurns ? active.state.turns(now) : ''
   const timeout = invokeTimeoutMs === undefined ? '' : `,"invokeTimeoutMs":${invokeTimeoutMs}`
   const cleanup = active.followed === undefined ? '' : `,"cleanup":${active.followed}`

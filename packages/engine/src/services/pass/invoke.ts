@@ -1,26 +1,10 @@
 // One invoke: picks the runner, builds the body, calls the transport and reads the answer (docs/wire-protocol.md#invoke). If a
 // runner could not be reached, that is no outcome: another runner is tried at once. Called by pass-loop.ts.
 
-import {
-  ANOTHER_PASS_FEATURE,
-  ATTRIBUTES_FEATURE,
-  BATCH_EVENTS_FEATURE,
-  BUDGETS_FEATURE,
-  CALLBACKS_FEATURE,
-  CLEANUP_FEATURE,
-  CONTINUE_AS_FEATURE,
-  END_WITH_STEPS_FEATURE,
-  ENGINE_REFUSED,
-  HTTP_CHECKPOINTS_FEATURE,
-  INVOKE_TIMEOUT_FEATURE,
-  MARKED_ANSWERS_FEATURE,
-  STEP_POLICY_FEATURE,
-  STREAMS_FEATURE,
-  WAIT_ORDER_FEATURE,
-} from '@perdure/protocol'
+import { ENGINE_REFUSED, knows } from '@perdure/protocol'
 import { runDeadline } from '../../domain/holds/timeouts.ts'
 import { isConnectUrl } from '../../domain/model/connect-url.ts'
-import { knows, signedRecipient } from '../../domain/model/features.ts'
+import { signedRecipient } from '../../domain/model/features.ts'
 import type { Run } from '../../domain/model/run.ts'
 import { type Runner, runnerKey } from '../../domain/model/workflow.ts'
 import { failsWithNextError } from '../../domain/pass/advance.ts'
@@ -70,6 +54,9 @@ export interface PassReports {
   haveBegun(): boolean
 }
 
+/** A runner that names one of them calls the engine with the token of the pass. */
+const TOKEN_FEATURES = ['http-checkpoints', 'another-pass', 'streams'] as const
+
 /** Deadlines where no setting has one. Longer over Connect: heartbeats show whether the runner is alive. */
 const HTTP_INVOKE_TIMEOUT_MS = 300_000
 const CONNECT_INVOKE_TIMEOUT_MS = 7_200_000
@@ -118,13 +105,13 @@ export class Invoker {
       const { url } = runner
       const startedAt = clock.now()
       const negotiated = {
-        stepPolicy: knows(runner, STEP_POLICY_FEATURE),
-        waitOrder: knows(runner, WAIT_ORDER_FEATURE),
-        attributes: knows(runner, ATTRIBUTES_FEATURE),
-        endWithSteps: knows(runner, END_WITH_STEPS_FEATURE),
-        continueAs: knows(runner, CONTINUE_AS_FEATURE),
-        cleanup: knows(runner, CLEANUP_FEATURE),
-        budgets: knows(runner, BUDGETS_FEATURE),
+        stepPolicy: knows(runner.features, 'step-policy'),
+        waitOrder: knows(runner.features, 'wait-order'),
+        attributes: knows(runner.features, 'attributes'),
+        endWithSteps: knows(runner.features, 'end-with-steps'),
+        continueAs: knows(runner.features, 'continue-as'),
+        cleanup: knows(runner.features, 'cleanup'),
+        budgets: knows(runner.features, 'budgets'),
       }
       const deadline: Deadline = { restart: () => {} }
       const opened = this.#openFor(runner, active, { reports, deadline })
@@ -141,7 +128,7 @@ export class Invoker {
         !reports.haveBegun() && runnerPermits.hasOther(active.state.run, new Set([...others, runner]))
       const recipient = signedRecipient(runner)
       if (recipient !== undefined) call.recipient = recipient
-      if (knows(runner, MARKED_ANSWERS_FEATURE)) call.isMarked = true
+      if (knows(runner.features, 'marked-answers')) call.isMarked = true
       if (opened) {
         call.onDeadline = restart => {
           deadline.restart = restart
@@ -200,9 +187,9 @@ export class Invoker {
   #envelopeOf(active: ActiveRun, runner: Runner): Envelope {
     const { callbackTokens, engineUrl } = this.#deps
     const { run } = active.state
-    const endWithSteps = knows(runner, END_WITH_STEPS_FEATURE)
-    const callbacks = knows(runner, CALLBACKS_FEATURE)
-    const batchEvents = run.collected !== undefined && knows(runner, BATCH_EVENTS_FEATURE)
+    const endWithSteps = knows(runner.features, 'end-with-steps')
+    const callbacks = knows(runner.features, 'callbacks')
+    const batchEvents = run.collected !== undefined && knows(runner.features, 'batch-events')
     const offered = { endWithSteps, callbacks, batchEvents }
     const { envelope } = active
     if (envelope && isSameOffer(envelope, offered)) return envelope
@@ -236,9 +223,7 @@ export class Invoker {
     active: ActiveRun,
     { reports, deadline }: { reports: PassReports; deadline: Deadline },
   ): OpenedPass | undefined {
-    const usesToken = [HTTP_CHECKPOINTS_FEATURE, ANOTHER_PASS_FEATURE, STREAMS_FEATURE].some(each =>
-      knows(runner, each),
-    )
+    const usesToken = TOKEN_FEATURES.some(each => knows(runner.features, each))
     if (isConnectUrl(runner.url) || !usesToken) return undefined
     const { id: runId, namespace } = active.state.run
     const { abort } = active
@@ -280,8 +265,8 @@ export class Invoker {
     const leftMs = Math.max(1, (runDeadline(run) ?? Number.POSITIVE_INFINITY) - now)
     const defaultMs = isConnectUrl(runner.url) ? CONNECT_INVOKE_TIMEOUT_MS : HTTP_INVOKE_TIMEOUT_MS
     const setMs = workflow?.invokeTimeoutMs ?? invokeTimeoutMs ?? defaultMs
-    const callMs = leftMs + (knows(runner, CLEANUP_FEATURE) ? LATE_ANSWER_MS : 0)
-    if (!knows(runner, INVOKE_TIMEOUT_FEATURE) || leftMs <= setMs)
+    const callMs = leftMs + (knows(runner.features, 'cleanup') ? LATE_ANSWER_MS : 0)
+    if (!knows(runner.features, 'invoke-timeout') || leftMs <= setMs)
       return { timeoutMs: Math.min(setMs, callMs), invokeTimeoutMs: undefined }
     return { timeoutMs: Math.min(setMs + ANSWER_GRACE_MS, callMs), invokeTimeoutMs: Math.ceil(setMs) }
   }

@@ -1,13 +1,12 @@
 // Registrations and heartbeats of runners (docs/wire-protocol.md#register), and the listings of apps, workflows and runners.
 // Called by the HTTP routes and Connect.
 
-import { keyFingerprint, PROTOCOL_VERSION, type RegisterReply, type RegisterRequest } from '@perdure/protocol'
+import { FEATURES, keyFingerprint, PROTOCOL_VERSION, type RegisterReply, type RegisterRequest } from '@perdure/protocol'
 import { type ScheduleView, scheduleChanges, scheduleView } from '../../domain/arrival/schedules.ts'
 import type { Change, Guard, Unit } from '../../domain/model/change.ts'
 import { isConnectUrl, isNamelessConnect } from '../../domain/model/connect-url.ts'
 import type { Question } from '../../domain/model/decision.ts'
 import { invalid, invariant, StaleError } from '../../domain/model/errors.ts'
-import { ENGINE_FEATURES } from '../../domain/model/features.ts'
 import type { FlowRow } from '../../domain/model/flow-row.ts'
 import { type App, type KeptDefinition, type Runner, runnerKey, type Workflow } from '../../domain/model/workflow.ts'
 import { withPresent } from '../../domain/registry/definition-history.ts'
@@ -117,7 +116,7 @@ export class Registry {
       heartbeatMs: HEARTBEAT_MS,
       staleAfterMs: this.#deps.staleAfterMs,
       ...this.#keyMatches(runner),
-      features: [...ENGINE_FEATURES],
+      features: [...FEATURES],
       warnings: [
         ...registrationWarnings(request),
         ...deletionWarnings(runner),

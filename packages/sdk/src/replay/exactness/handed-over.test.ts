@@ -1,6 +1,5 @@
 // Results that the handler gets before they are stored arrive in the same order as in every later pass.
 
-import { END_WITH_STEPS_FEATURE } from '@perdure/protocol'
 import { expect, test } from 'vitest'
 import { signal } from '../engine.testkit.ts'
 import { CheckpointedPass } from './checkpointed-pass.testkit.ts'
@@ -20,7 +19,7 @@ test('the result of a step is not handed over in the place of a branch that was 
       ]),
     false,
     {},
-    [END_WITH_STEPS_FEATURE],
+    ['end-with-steps'],
   )
   const first = await pass.report()
   open.resolve()

@@ -3,15 +3,7 @@
 // may come with the end.
 
 import { NonRetriableError } from '@perdure/client'
-import {
-  type CheckpointedStep,
-  CLEANUP_FEATURE,
-  type CleanupContext,
-  END_WITH_STEPS_FEATURE,
-  type MemoEntry,
-  type Opcode,
-  type RunnerLogLine,
-} from '@perdure/protocol'
+import type { CheckpointedStep, CleanupContext, MemoEntry, Opcode, RunnerLogLine } from '@perdure/protocol'
 import type { CheckpointReceipt, CheckpointReport } from '../../pass/checkpoints.ts'
 import { Cancellation } from '../../run/cancellation.ts'
 import { createHandler, type Handler } from '../../runner/handler.ts'
@@ -206,7 +198,7 @@ export class RandomRun {
         pass.report = { report, resolve }
       })
     const knows = this.#endsWithSteps === 'always' || (this.#endsWithSteps === 'mixed' && this.#choose(2) === 0)
-    const request = JSON.parse(JSON.stringify(this.#request(knows ? [END_WITH_STEPS_FEATURE] : [])))
+    const request = JSON.parse(JSON.stringify(this.#request(knows ? ['end-with-steps'] : [])))
     this.#handler
       .invoke(request, { cancellation: pass.cancellation, ...(checkpointed && { checkpoint }) })
       .then(answer => {
@@ -219,7 +211,7 @@ export class RandomRun {
     const rows = [...this.#steps.values()].sort((a, b) => a.seq - b.seq)
     for (const { id, state, entry } of rows) if (state === 'settled') steps[id] = entry
     for (const { id, state } of rows) if (state === 'parked' || state === 'backoff') steps[id] = { pending: true }
-    const known = [...features, CLEANUP_FEATURE]
+    const known = [...features, 'cleanup']
     const run = { runId: this.#cleanup ? 'run_2' : 'run_1', cleanup: this.#cleanup }
     const ctx = { ...run, workflow: 'flow', attempt: 1, app: 'tests', runner: '', features: known, ...CALLBACKS }
     return { event: { name: 'flow' }, steps, ctx }

@@ -1,9 +1,8 @@
 // The time in which the pass of a run that was ended from outside may still answer (docs/wire-protocol.md#late-answers). A step
 // that the pass has carried out meanwhile must be undone.
 
-import { CLEANUP_FEATURE } from '@perdure/protocol'
+import { knows } from '@perdure/protocol'
 import type { CatalogView } from '../../model/catalog.ts'
-import { knows } from '../../model/features.ts'
 import { type Run, runKind } from '../../model/run.ts'
 
 /** Maximum seqs that the end uses after those reserved for late steps: the seqs of its lines, and its own. */
@@ -20,5 +19,5 @@ export function passMayAnswer(run: Readonly<Run>, catalog: CatalogView): boolean
   const { status, leaseOwner, leasedWithoutSlots, app, workflow } = run
   const isUnderWay = leaseOwner !== undefined && !leasedWithoutSlots && (status === 'running' || status === 'paused')
   if (!isUnderWay || runKind(run) !== 'run' || run.skipsCleanup) return false
-  return catalog.runners(app).some(runner => runner.workflows.includes(workflow) && knows(runner, CLEANUP_FEATURE))
+  return catalog.runners(app).some(runner => runner.workflows.includes(workflow) && knows(runner.features, 'cleanup'))
 }

@@ -1,11 +1,10 @@
 // The caller and its sessions: `GET /whoami`, `POST` and `DELETE /session`, `POST /session/codes` (docs/security.md#sessions).
 
-import { DURATION_FORMS, type OpenSession, parseDurationMs, type Whoami } from '@perdure/protocol'
+import { DURATION_FORMS, FEATURES, type OpenSession, parseDurationMs, type Whoami } from '@perdure/protocol'
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ENGINE_VERSION } from '../../../base/version.ts'
 import { invalid } from '../../../domain/model/errors.ts'
-import { ENGINE_FEATURES } from '../../../domain/model/features.ts'
 import { optionalTimestamp, timestamp } from '../../../domain/text/timestamp.ts'
 import { SESSION_MS_MAX, SESSION_MS_MIN, type Session } from '../../../services/admin/sessions.ts'
 import { bearerToken } from '../../access/auth.ts'
@@ -35,7 +34,7 @@ export function sessionRoutes(app: FastifyInstance, context: HttpContext): void 
       version: ENGINE_VERSION,
       now: timestamp(clock.now()),
       store: deps.storeKind,
-      features: [...ENGINE_FEATURES],
+      features: [...FEATURES],
       limits: { bulkReplay: deps.bulkReplayLimit, streams, keyStreams },
     }
     return sendJson(reply, 200, JSON.stringify(whoami))
