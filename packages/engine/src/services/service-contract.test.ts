@@ -2,7 +2,7 @@
 // under a virtual clock.
 
 import { pino } from 'pino'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { LoopbackNetwork } from '../adapters/bus/loopback.testkit.ts'
 import { seededRandom } from '../adapters/clock/seeded-random.ts'
 import { VirtualClock } from '../adapters/clock/virtual.ts'
@@ -145,11 +145,13 @@ const SERVICES: Record<string, (setting: Setting) => Service | Stoppable> = {
     }),
 }
 
+/** No test leaves rows behind that another one would meet. */
+const real = await openSqliteStore({ file: ':memory:' })
+afterAll(() => real.close())
+
 /** A service of that name on a store whose calls are counted. */
 async function setUp(name: string) {
   const calls = { count: 0, hang: false }
-  const real = await openSqliteStore({ file: ':memory:' })
-  onTestFinished(() => real.close())
   const counting = <T extends object>(target: T): T =>
     new Proxy(target, {
       get(_, key) {

@@ -126,20 +126,18 @@ describe.each(['constructor', 'length', 'size', '__proto__', 'valueOf', 'toStrin
       expect(key(`event.data.inner.${name}`, there)).toEqual({ ok: true, value: '1' })
       expect(key('event.data.n', there)).toEqual({ ok: true, value: '5' })
     })
-
-    it('is counted in the reads of an evaluation', () => {
-      const wide = JSON.stringify(Array.from({ length: 60_000 }, (_, i) => i))
-      const walk = `event.data.${name}.all(x, x >= 0)`
-      expect(holds(walk, `{"${name}":${wide}}`)).toEqual({
-        ok: false,
-        error: expect.stringContaining('too much'),
-      })
-      const members = JSON.stringify(Object.fromEntries(Array.from({ length: 60_000 }, (_, i) => [`k${i}`, i])))
-      for (const source of ['event.data.all(k, k != "x")', 'event.data == event.data'])
-        expect(holds(source, `{"${name}":1,${members.slice(1)}`)).toMatchObject({ ok: false })
-    })
   },
 )
+
+// A text with `constructor` becomes Maps, another one plain objects.
+it.each(['constructor', 'length'])('a member called %s is counted in the reads of an evaluation', name => {
+  const wide = JSON.stringify(Array.from({ length: 60_000 }, (_, i) => i))
+  const walk = `event.data.${name}.all(x, x >= 0)`
+  expect(holds(walk, `{"${name}":${wide}}`)).toEqual({ ok: false, error: expect.stringContaining('too much') })
+  const members = JSON.stringify(Object.fromEntries(Array.from({ length: 60_000 }, (_, i) => [`k${i}`, i])))
+  for (const source of ['event.data.all(k, k != "x")', 'event.data == event.data'])
+    expect(holds(source, `{"${name}":1,${members.slice(1)}`)).toMatchObject({ ok: false })
+})
 
 it('reads escaped names as what they say', () => {
   expect(holds('event.data.constructor == 1', '{"\\u0063onstructor":1}')).toEqual({ ok: true, value: true })

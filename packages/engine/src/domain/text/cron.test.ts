@@ -72,13 +72,13 @@ describe('a schedule', () => {
 })
 
 describe('on nights when clocks change', () => {
-  const changes = ZONES.flatMap(changesOf)
+  const changes = ZONES.flatMap(zone => changesOf(zone, { years: 2 }))
   const skips = changes.filter(({ before, after }) => after > before)
   const repeats = changes.filter(({ before, after }) => after < before)
 
   it('there are many such nights, of both kinds', () => {
-    expect(skips.length).toBeGreaterThan(80)
-    expect(repeats.length).toBeGreaterThan(80)
+    expect(skips.length).toBeGreaterThan(35)
+    expect(repeats.length).toBeGreaterThan(35)
   })
 
   it('a schedule of every hour fires every hour that passes', () => {

@@ -1,11 +1,11 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { anEndedRun, apiKey, aRun, postJson, refusal, testApp } from '../../../../../test/kit/http/test-app.ts'
 
 const PAGE = 'https://console.example.com'
-
-const corsApp = (origins: string[], keys: string[] = []) =>
-  testApp({ config: { corsOrigins: origins, apiKeys: keys.map(key => apiKey(key)) } })
-
+/** Apps for the pages of a listed origin, with a key, and for those of every origin. */
+const corsApp = (...corsOrigins: string[]) => testApp({ config: { corsOrigins, apiKeys: [apiKey('s')] } })
+const [listed, every] = [await corsApp('https://a.example', PAGE), await corsApp('*')]
+const KEY = { authorization: 'Bearer s' }
 const preflight = (url: string, origin = PAGE) =>
   ({
     method: 'OPTIONS',
@@ -16,101 +16,84 @@ const preflight = (url: string, origin = PAGE) =>
       'access-control-request-headers': 'authorization',
     },
   }) as const
+const call = (url: string, origin = PAGE) => listed.app.inject({ url, headers: { ...KEY, origin } })
 
-describe('without origins', () => {
-  test('no CORS header is sent, and a preflight is a wrong method', async () => {
-    const { app } = await testApp()
-    const answer = await app.inject({ url: '/runs', headers: { origin: PAGE } })
-    expect(Object.keys(answer.headers).filter(name => name.startsWith('access-control'))).toEqual([])
-    expect(refusal(await app.inject(preflight('/events')))).toBe('405 method_not_allowed')
-  })
+test('without origins no CORS header is sent, and a preflight is a wrong method', async () => {
+  const { app } = await testApp()
+  const answer = await app.inject({ url: '/runs', headers: { origin: PAGE } })
+  expect(Object.keys(answer.headers).filter(name => name.startsWith('access-control'))).toEqual([])
+  expect(refusal(await app.inject(preflight('/events')))).toBe('405 method_not_allowed')
 })
 
-describe('with origins', () => {
-  test('a page of a listed origin may call and read the headers of lists and streams', async () => {
-    const { app } = await corsApp(['https://a.example', PAGE])
-    const answer = await app.inject({ url: '/runs', headers: { origin: PAGE } })
-    expect(answer.statusCode).toBe(200)
-    expect(answer.headers).toMatchObject({
-      'access-control-allow-origin': PAGE,
-      'access-control-expose-headers':
-        'X-Next-Cursor, X-Request-Id, X-Scanned-To, X-Event-Id, X-Run-Id, ' +
-        'ETag, Stream-Next-Offset, Stream-Cursor, Stream-Up-To-Date, Stream-Closed',
-      vary: 'Origin',
-    })
+test('a page of a listed origin may call, and read the headers of lists, streams and refusals', async () => {
+  const answer = await call('/runs')
+  expect(answer.statusCode).toBe(200)
+  expect(answer.headers).toMatchObject({
+    'access-control-allow-origin': PAGE,
+    'access-control-expose-headers':
+      'X-Next-Cursor, X-Request-Id, X-Scanned-To, X-Event-Id, X-Run-Id, ' +
+      'ETag, Stream-Next-Offset, Stream-Cursor, Stream-Up-To-Date, Stream-Closed',
+    vary: 'Origin',
   })
 
-  test('a page of another origin gets no permission', async () => {
-    const { app } = await corsApp([PAGE])
-    for (const origin of ['https://evil.example', `${PAGE}.evil.example`, `${PAGE}:8443`, 'null']) {
-      const answer = await app.inject({ url: '/runs', headers: { origin } })
-      expect(answer.headers['access-control-allow-origin'], origin).toBeUndefined()
-      expect((await app.inject(preflight('/events', origin))).headers).not.toHaveProperty('access-control-allow-origin')
+  await listed.seed({ type: 'run.created', run: anEndedRun({ id: 'run_ended' }) })
+  expect((await call('/runs/run_ended/stream')).headers).toMatchObject({
+    'content-type': 'text/event-stream',
+    'access-control-allow-origin': PAGE,
+    'x-request-id': expect.any(String),
+  })
+
+  const headers = { origin: PAGE }
+  const refused = [
+    await listed.app.inject({ url: '/runs', headers }),
+    await listed.app.inject({ url: '/nowhere', headers }),
+    await listed.app.inject({ method: 'PUT', url: '/runs', headers }),
+    await postJson(listed.app, '/events', '{', { ...headers, ...KEY }),
+  ]
+  expect(refused.map(refusal)).toEqual([
+    '401 unauthorized',
+    '404 not_found',
+    '405 method_not_allowed',
+    '400 invalid_json',
+  ])
+  for (const answer of refused) expect(answer.headers['access-control-allow-origin']).toBe(PAGE)
+})
+
+test('a page of another origin gets no permission, unless * allows every one', async () => {
+  for (const origin of ['https://evil.example', `${PAGE}.evil.example`, `${PAGE}:8443`, 'null']) {
+    for (const { headers } of [await call('/runs', origin), await listed.app.inject(preflight('/events', origin))])
+      expect(headers, origin).not.toHaveProperty('access-control-allow-origin')
+  }
+  const answer = await every.app.inject({ url: '/runs', headers: { ...KEY, origin: 'https://any.example' } })
+  expect(answer.headers['access-control-allow-origin']).toBe('*')
+})
+
+test('a preflight needs no key, and never reaches a route', async () => {
+  const { app, store, seed } = listed
+  await seed({ type: 'run.created', run: aRun() })
+  const answer = await app.inject(preflight('/runs/run_1/cancel'))
+  expect([answer.statusCode, answer.body]).toEqual([204, ''])
+  expect(answer.headers).toMatchObject({
+    'access-control-allow-origin': PAGE,
+    'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
+    'access-control-allow-headers': 'Authorization, Content-Type, If-None-Match, Last-Event-ID',
+  })
+  expect((await store.in('default').run('run_1'))?.status).toBe('queued')
+})
+
+test('neither a list of origins nor a star lets browsers send cookies', async () => {
+  for (const { app } of [listed, every]) {
+    const answer = await app.inject({ url: '/runs', headers: { ...KEY, origin: PAGE } })
+    for (const { headers } of [await app.inject(preflight('/runs')), answer]) {
+      expect(headers).toHaveProperty('access-control-allow-origin')
+      expect(headers).not.toHaveProperty('access-control-allow-credentials')
     }
-  })
+  }
+})
 
-  test('* allows every origin', async () => {
-    const { app } = await corsApp(['*'])
-    const answer = await app.inject({ url: '/runs', headers: { origin: 'https://any.example' } })
-    expect(answer.headers['access-control-allow-origin']).toBe('*')
-  })
-
-  test('a preflight needs no key, and never reaches a route', async () => {
-    const { app, store, seed } = await corsApp([PAGE], ['s'])
-    await seed({ type: 'run.created', run: aRun() })
-    const answer = await app.inject(preflight('/runs/run_1/cancel'))
-    expect([answer.statusCode, answer.body]).toEqual([204, ''])
-    expect(answer.headers).toMatchObject({
-      'access-control-allow-origin': PAGE,
-      'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
-      'access-control-allow-headers': 'Authorization, Content-Type, If-None-Match, Last-Event-ID',
-    })
-    expect((await store.in('default').run('run_1'))?.status).toBe('queued')
-    // Neither a list of origins nor a star lets browsers send cookies.
-    for (const origins of [[PAGE], ['*']]) {
-      const { app: other } = await corsApp(origins)
-      for (const { headers } of [
-        await other.inject(preflight('/runs')),
-        await other.inject({ url: '/runs', headers: { origin: PAGE } }),
-      ])
-        expect(headers).not.toHaveProperty('access-control-allow-credentials')
-    }
-  })
-
-  test('refusals are readable too', async () => {
-    const { app } = await corsApp([PAGE], ['s'])
-    const headers = { origin: PAGE }
-    const refused = [
-      await app.inject({ url: '/runs', headers }),
-      await app.inject({ url: '/nowhere', headers }),
-      await app.inject({ method: 'PUT', url: '/runs', headers }),
-      await postJson(app, '/events', '{', { ...headers, authorization: 'Bearer s' }),
-    ]
-    expect(refused.map(refusal)).toEqual([
-      '401 unauthorized',
-      '404 not_found',
-      '405 method_not_allowed',
-      '400 invalid_json',
-    ])
-    for (const answer of refused) expect(answer.headers['access-control-allow-origin']).toBe(PAGE)
-  })
-
-  test('405 names the same methods as without origins, also for OPTIONS that is no preflight', async () => {
-    const { app } = await corsApp(['*'])
-    const answer = await app.inject({ method: 'OPTIONS', url: '/runs' })
-    expect(refusal(answer)).toBe('405 method_not_allowed')
-    expect(answer.headers.allow).toBe('GET, HEAD')
-    expect(refusal(await app.inject({ method: 'OPTIONS', url: '/nowhere' }))).toBe('404 not_found')
-  })
-
-  test('a stream has the CORS headers', async () => {
-    const { app, seed } = await corsApp([PAGE])
-    await seed({ type: 'run.created', run: anEndedRun() })
-    const answer = await app.inject({ url: '/runs/run_1/stream', headers: { origin: PAGE } })
-    expect(answer.headers).toMatchObject({
-      'content-type': 'text/event-stream',
-      'access-control-allow-origin': PAGE,
-      'x-request-id': expect.any(String),
-    })
-  })
+test('405 names the same methods as without origins, also for OPTIONS that is no preflight', async () => {
+  const answer = await every.app.inject({ method: 'OPTIONS', url: '/runs' })
+  expect(refusal(answer)).toBe('405 method_not_allowed')
+  expect(answer.headers.allow).toBe('GET, HEAD')
+  expect(refusal(await every.app.inject({ method: 'OPTIONS', url: '/nowhere' }))).toBe('404 not_found')
 })

@@ -1,7 +1,7 @@
 // Searches, counts and lists of payloads over HTTP, while the readers of scans are busy.
 
 import http from 'node:http'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { blockedScans } from '../../../../../test/kit/http/blocked-scans.ts'
 import { apiKey, aRun, eventually, messageOf, refusal, testApp } from '../../../../../test/kit/http/test-app.ts'
 import { NAMESPACE_SCANS_MAX } from '../../adapters/sql/reads/scan/scan-queue.ts'
@@ -57,49 +57,46 @@ test('while a scan is under way, every other read is answered', async () => {
   for (const scan of scans) expect((await scan).statusCode).toBe(200)
 })
 
-describe.each(SCANS)('%s', url => {
-  test('that waits for its turn until its time is over is 503 with Retry-After', async () => {
-    const { get, goOn, blocked, clock } = await busyApp()
-    const first = get('/runs/stats', 'other')
-    await eventually(() => blocked.length === 1)
-    // The time counts from the arrival, so it includes waiting.
-    await clock.advance(2_000)
-    const waiting = get(url)
-    await clock.advance(3_000)
-    expect(refusal(await first)).toBe('400 invalid_request')
-    await clock.advance(1_999)
-    const late = get(url)
-    await clock.advance(1)
-    const refused = await waiting
-    expect(refusal(refused)).toBe('503 overloaded')
+test('a scan that waits for its turn until its time is over is 503 with Retry-After', async () => {
+  const { get, goOn, blocked, clock } = await busyApp()
+  const first = get('/runs/stats', 'other')
+  await eventually(() => blocked.length === 1)
+  // The time counts from the arrival, so it includes waiting.
+  await clock.advance(2_000)
+  const waiting = SCANS.map(url => get(url))
+  await clock.advance(3_000)
+  expect(refusal(await first)).toBe('400 invalid_request')
+  await clock.advance(1_999)
+  const late = get('/runs/stats')
+  await clock.advance(1)
+  for (const [i, url] of SCANS.entries()) {
+    const refused = (await waiting[i]) as Awaited<(typeof waiting)[0]>
+    expect(refusal(refused), url).toBe('503 overloaded')
     expect(refused.headers['retry-after']).toBe('1')
     expect(messageOf(refused)).toBe(
       'the search or count did not finish in time because others were running: try again later',
     )
-    await goOn([late])
-    expect((await late).statusCode).toBe(200)
-  })
+  }
+  await goOn([late])
+  expect((await late).statusCode).toBe(200)
 })
 
-test.each([
-  [
-    '/runs?q=order',
-    'q has to read too many runs: narrow the list with since, until, status, workflow or app, or send partial=1',
-  ],
-  [
-    '/runs?q=order&deep=1',
-    'deep has to read too many runs: narrow the list with since, until, status, workflow or app, or send partial=1',
-  ],
-  ['/runs/stats', 'since leaves too many runs to count: give a later time'],
-  ['/webhook-endpoints/stats', 'since leaves too many deliveries to count: give a later time'],
-])('%s that used up its time by itself is 400 and says what to narrow', async (url, message) => {
+test('a scan that used up its time by itself is 400 and says what to narrow', async () => {
   const { get, goOn, blocked, clock } = await busyApp()
-  const answer = get(url)
-  await eventually(() => blocked.length === 1)
-  await clock.advance(5_000)
-  expect(refusal(await answer)).toBe('400 invalid_request')
-  expect(messageOf(await answer)).toBe(message)
-  await goOn([])
+  const narrow = 'narrow the list with since, until, status, workflow or app, or send partial=1'
+  for (const [url, message] of [
+    ['/runs?q=order', `q has to read too many runs: ${narrow}`],
+    ['/runs?q=order&deep=1', `deep has to read too many runs: ${narrow}`],
+    ['/runs/stats', 'since leaves too many runs to count: give a later time'],
+    ['/webhook-endpoints/stats', 'since leaves too many deliveries to count: give a later time'],
+  ] as const) {
+    const answer = get(url)
+    await eventually(() => blocked.length === 1)
+    await clock.advance(5_000)
+    expect(refusal(await answer), url).toBe('400 invalid_request')
+    expect(messageOf(await answer)).toBe(message)
+    await goOn([])
+  }
 })
 
 test('a list that may be answered in part has what was found after 2 s, and goes on from there', async () => {

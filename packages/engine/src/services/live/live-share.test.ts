@@ -1,6 +1,6 @@
 // Streams of one engine are notified about commits of another engine while they are open.
 
-import { expect, onTestFinished, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { LoopbackNetwork } from '../../adapters/bus/loopback.testkit.ts'
 import { VirtualClock } from '../../adapters/clock/virtual.ts'
 import { openSqliteStore } from '../../adapters/sql/sqlite/store.ts'
@@ -10,10 +10,12 @@ import { BROADCAST_BYTES_MAX } from '../../ports/bus.ts'
 import { Live, type RunMove } from './live.ts'
 import { LiveShare } from './live-share.ts'
 
+const store = await openSqliteStore({ file: ':memory:' })
+afterAll(() => store.close())
+
 async function engines(count = 2, seed = 1) {
   const clock = new VirtualClock()
   const network = new LoopbackNetwork(clock, seed)
-  const store = await openSqliteStore({ file: ':memory:' })
   const lives: Live[] = []
   const shares: LiveShare[] = []
   for (let i = 0; i < count; i++) {
@@ -22,12 +24,9 @@ async function engines(count = 2, seed = 1) {
     shares.push(new LiveShare({ bus: await network.open(`engine${i}`), live, store, clock }))
   }
   for (const share of shares) share.start()
-  onTestFinished(async () => {
-    await Promise.all(shares.map(share => share.stop()))
-    await store.close()
-  })
+  onTestFinished(async () => void (await Promise.all(shares.map(share => share.stop()))))
   const settle = () => clock.advance(20)
-  return { clock, network, store, lives, shares, settle, one: lives[0]!, two: lives[1]! }
+  return { clock, network, lives, shares, settle, one: lives[0]!, two: lives[1]! }
 }
 
 const MOVE: RunMove = {
@@ -68,7 +67,7 @@ test('status changes of all runs of a namespace come in order, complete', async 
 })
 
 test('an event is read from the store, however long it is; one that is not there is skipped', async () => {
-  const { store, one, two, settle } = await engines()
+  const { one, two, settle } = await engines()
   const got: Event[] = []
   two.events.on('default', told => got.push(told))
   await settle()
@@ -134,7 +133,7 @@ test('what a stream follows is said again: a message that was lost is made up fo
 })
 
 test('a new engine knows within seconds what the streams of the others follow', async () => {
-  const { network, store, two, clock, settle } = await engines()
+  const { network, two, clock, settle } = await engines()
   let notifications = 0
   two.runs.on('run_1', () => notifications++)
   await settle()
@@ -193,22 +192,21 @@ test('at most a thousand events are read at once, and more when those are read',
   const answered = new Promise<void>(resolve => {
     answer = resolve
   })
-  const real = await openSqliteStore({ file: ':memory:' })
   // A slow store: its answers wait for the test.
-  const store = {
+  const slow = {
     in: (namespace: string) => ({
-      ...real.in(namespace),
+      ...store.in(namespace),
       async event(id: string) {
         reads++
         await answered
-        return real.in(namespace).event(id)
+        return store.in(namespace).event(id)
       },
     }),
   }
   const [one, two] = [new Live(), new Live()]
   const shares = [
-    new LiveShare({ bus: await network.open('one'), live: one, store: real, clock }),
-    new LiveShare({ bus: await network.open('two'), live: two, store, clock }),
+    new LiveShare({ bus: await network.open('one'), live: one, store, clock }),
+    new LiveShare({ bus: await network.open('two'), live: two, store: slow, clock }),
   ]
   const stop = two.events.on('default', () => {})
   await clock.advance(10)
@@ -226,7 +224,6 @@ test('at most a thousand events are read at once, and more when those are read',
   await clock.advance(10)
   expect(reads).toBe(1001)
   await Promise.all(shares.map(share => share.stop()))
-  await real.close()
 })
 
 test('a stopped share sends nothing more and holds no timer', async () => {

@@ -11,7 +11,7 @@ import { RUN_LEASE_MS } from '../pass/leases.ts'
 import { LaneLoop } from './lane.ts'
 import { Permits } from './permits.ts'
 
-test.each([1, 4000, 9999, 14_000, 25_000])(
+test.each([1, 9999, 25_000])(
   'a lease of an engine that dies, taken %i ms after the lane began to wait, is claimed when it runs out',
   async ms => {
     const store = await openSqliteStore({ file: ':memory:' })
