@@ -23,24 +23,6 @@ it('differs between seeds, neighbouring and large ones too', () => {
   expect(new Set(seeds.map(seed => draws(seed, 1)[0])).size).toBe(seeds.length)
 })
 
-it('is spread evenly over [0, 1)', () => {
-  const buckets = Array<number>(10).fill(0)
-  for (const draw of draws(42, 100_000)) {
-    const bucket = Math.floor(draw * 10)
-    buckets[bucket] = (buckets[bucket] as number) + 1
-  }
-  expect(buckets, 'nothing outside the ten').toHaveLength(10)
-  for (const count of buckets) expect(Math.abs(count - 10_000)).toBeLessThan(500)
-})
-
-it('has uncorrelated first draws for neighbouring seeds', () => {
-  const firsts = Array.from({ length: 10_000 }, (_, seed) => draws(seed, 1)[0] as number)
-  const mean = firsts.reduce((sum, draw) => sum + draw, 0) / firsts.length
-  expect(Math.abs(mean - 0.5)).toBeLessThan(0.02)
-  const rises = firsts.filter((draw, i) => i > 0 && draw > (firsts[i - 1] as number)).length
-  expect(Math.abs(rises / firsts.length - 0.5)).toBeLessThan(0.02)
-})
-
 it('systemRandom draws from [0, 1)', () => {
   const draws = Array.from({ length: 1000 }, () => systemRandom.next())
   expect(draws.every(draw => draw >= 0 && draw < 1)).toBe(true)

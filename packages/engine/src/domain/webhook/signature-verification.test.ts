@@ -154,15 +154,6 @@ describe.each(RECEIVER_SCHEMES)('%s', scheme => {
     )
   })
 
-  test('no other secret verifies', () => {
-    fc.assert(
-      fc.property(fc.string({ minLength: 16 }), other => {
-        fc.pre(other !== secret)
-        expect(judge(scheme, { secrets: [other] })).toMatchObject({ ok: false })
-      }),
-    )
-  })
-
   test('without its headers, or with them twice, it does not verify', () => {
     for (const name of Object.keys(headers)) {
       if (name === 'x-github-delivery' || name === 'idempotency-key') continue

@@ -95,6 +95,7 @@ test('a scan that used up its time by itself is 400 and says what to narrow', as
     await clock.advance(5_000)
     expect(refusal(await answer), url).toBe('400 invalid_request')
     expect(messageOf(await answer)).toBe(message)
+    expect((await answer).json().error.details).toEqual({ field: message.split(' ', 1)[0] })
     await goOn([])
   }
 })

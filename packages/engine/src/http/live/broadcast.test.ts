@@ -103,8 +103,9 @@ test('a stream gets nothing that was published before it came, and nothing after
 })
 
 test('of more than may wait for many streams the newest is sent, with the number of what is left out', async () => {
-  const { clock, send, join } = setUp()
-  const [reader] = join(4 * 1024)
+  const { clock, broadcast, send, join } = setUp()
+  const [reader] = join(1)
+  for (let i = 1; i < 4 * 1024; i++) broadcast.add({ offer: () => {} })
   send('first')
   for (const name of ['a', 'b', 'c', 'd']) send(name.repeat(6000))
   await settle(clock)

@@ -34,26 +34,7 @@ it('agrees with JSON.parse about every text that differs from JSON in one charac
     }
   }
   for (let at = 0; at <= text.length; at++) {
-    for (const put of [
-      '',
-      '"',
-      '\\',
-      '{',
-      '}',
-      '[',
-      ']',
-      ',',
-      ':',
-      '0',
-      '1',
-      'e',
-      '-',
-      '.',
-      't',
-      ' ',
-      '\n',
-      '\u0001',
-    ]) {
+    for (const put of ['', ...'"\\{}[],:01e-.t \n\u0001']) {
       for (const removed of [0, 1, 2]) {
         const changed = text.slice(0, at) + put + text.slice(at + removed)
         expect([changed, jsonFault(changed) === undefined]).toEqual([changed, isJson(changed)])

@@ -17,7 +17,6 @@ describe('a registration', () => {
   test.each<[string, object]>([
     ['of the least', {}],
     ['of version 1', { protocolVersion: 1 }],
-    ['with an https url', { url: 'https://runner.example/x?y=1' }],
     ['with empty metadata', { region: '', version: '', runtime: '' }],
     [
       'with triggers',
@@ -26,47 +25,30 @@ describe('a registration', () => {
       },
     ],
     ['without triggers', { workflows: [{ name: 'w', triggers: [] }] }],
-    ['without workflows', { workflows: [] }],
   ])('%s is accepted', (_, fields) => {
     expect(outcome(fields)).toBe('accepted')
   })
 
   test.each<[object, string]>([
     [{ protocolVersion: 0 }, 'protocol_mismatch: protocolVersion must be 1, or absent'],
-    [{ protocolVersion: 1.5 }, 'protocol_mismatch: protocolVersion must be 1, or absent'],
-    [{ protocolVersion: '1' }, 'protocol_mismatch: protocolVersion must be 1, or absent'],
     [{ protocolVersion: null }, 'protocol_mismatch: protocolVersion must be 1, or absent'],
     [{ keyFingerprint: 'a key' }, 'invalid_request: keyFingerprint must match pattern "^[0-9a-fA-F]{16}$"'],
-    [{ keyFingerprint: '0123456789abcdef0' }, 'invalid_request: keyFingerprint must match pattern "^[0-9a-fA-F]{16}$"'],
     [{ app: ' ' }, 'invalid_request: app must not be blank'],
-    [{ app: null }, 'invalid_request: app must be string'],
     [{ app: 'a'.repeat(129) }, 'invalid_request: app must not have more than 128 characters'],
-    [{ app: 'a\u0007' }, 'invalid_request: app must not have control characters or lone surrogates'],
     [{ runner: '\t' }, 'invalid_request: runner must not have control characters or lone surrogates'],
     [{ runner: '' }, 'invalid_request: runner must not have fewer than 1 characters'],
     [{ region: 'eu\u0000' }, 'invalid_request: region must not have control characters or lone surrogates'],
     [{ url: undefined }, 'invalid_request: url must be string'],
     [{ url: 'runner' }, 'invalid_request: url must be an http or https URL'],
-    [{ url: '/api' }, 'invalid_request: url must be an http or https URL'],
-    [{ url: 'ftp://runner' }, 'invalid_request: url must be an http or https URL'],
     [{ url: 'javascript:alert(1)' }, 'invalid_request: url must be an http or https URL'],
     [{ url: 'conn://runner' }, 'invalid_request: url must be an http or https URL'],
     [{ url: 'ht\ntp://runner' }, 'invalid_request: url must not have control characters or lone surrogates'],
     [{ url: 'http://u:p@runner' }, 'invalid_request: url must not carry credentials'],
-    [{ workflows: {} }, 'invalid_request: workflows must be array'],
     [{ workflows: [{}] }, 'invalid_request: workflows[0].name is required'],
     [{ workflows: [{ name: 'a' }, { name: ' ' }] }, 'invalid_request: workflows[1].name must not be blank'],
     [
       { workflows: [{ name: 'a\u0000' }] },
       'invalid_request: workflows[0].name must not have control characters or lone surrogates',
-    ],
-    [
-      { workflows: [{ name: 'a', retry: { maxAttempts: 0 } }] },
-      'invalid_request: workflows[0].retry.maxAttempts must be >= 1',
-    ],
-    [
-      { workflows: [{ name: 'a', timeouts: { invoke: [] } }] },
-      'invalid_request: workflows[0].timeouts.invoke must be number or string',
     ],
     [
       { workflows: [{ name: 'a', triggers: [{ event: 'e' }, {}] }] },

@@ -1,4 +1,3 @@
-import { operations } from '@perdure/protocol/operations'
 import Type from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { EngineError } from '../../domain/model/errors.ts'
@@ -109,30 +108,6 @@ describe('validator', () => {
     const parts = new Proxy(new Array(2_000_000).fill(1), { get: get as ProxyHandler<number[]>['get'] })
     expect(messageOf(() => check({ name: 'n', parts }))).toBe('parts must not have more than 3 items')
     expect(looks).toBeLessThan(20)
-  })
-})
-
-describe('messages of the routes', () => {
-  const registration = validator(operations.register.body.schema)
-  const ofWorkflow = (fields: object) => () =>
-    registration({ app: 'a', url: 'http://r', workflows: [{ name: 'w', ...fields }] })
-
-  test.each<[object, string]>([
-    [{ concurrency: { limit: 0 } }, 'concurrency.limit must be >= 1'],
-    [{ concurrency: { limit: 1, scope: 'bogus' } }, 'concurrency.scope must be one of workflow, app, namespace'],
-    [{ concurrency: Array(50).fill({ limit: 1 }) }, 'concurrency must not have more than 3 items'],
-    [{ debounce: { period: '1s', mode: 'x' } }, 'debounce.mode must be one of last, first, all'],
-    [{ singleton: { mode: 'x' } }, 'singleton.mode must be one of skip, cancel, deliver'],
-    [{ throttle: { limit: 1, period: -1 } }, 'throttle.period must be >= 0'],
-  ])('of a registration with %j', (fields, message) => {
-    expect(messageOf(ofWorkflow(fields))).toBe(`workflows[0].${message}`)
-  })
-
-  test('of a secret that would be guessed', () => {
-    const fields = { eventName: 'e', scheme: 'github', secret: 'x'.repeat(15) }
-    expect(messageOf(() => validator(operations.createWebhookReceiver.body.schema)(fields))).toBe(
-      'secret must not have fewer than 16 characters',
-    )
   })
 })
 

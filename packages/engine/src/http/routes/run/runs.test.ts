@@ -116,26 +116,24 @@ describe('cursors of GET /runs', async () => {
   })
 })
 
-test.each([
-  ['q=x', 'q'],
-  ['q=x&deep=1', 'deep'],
-  ['sort=duration&app=rare', 'sort'],
-])('a search by %s is aborted after 5 s, naming %s and how to narrow it', async (query, field) => {
+// http/access/scan.test.ts has searches, which read in slices.
+test('a list in an order that reads too many runs is aborted after 5 s, and says how to narrow it', async () => {
+  const url = '/runs?sort=duration&app=rare'
   let isUnderWay = false
   list = (_, signal) =>
     new Promise((_resolve, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason))
       isUnderWay = true
     })
-  const answer = app.inject(`/runs?${query}`)
+  const answer = app.inject(url)
   await eventually(() => isUnderWay)
   list = read => read()
   await clock.advance(5000)
   const response = await answer
   expect(refusal(response)).toBe('400 invalid_request')
-  expect(response.json().error.details).toEqual({ field })
+  expect(response.json().error.details).toEqual({ field: 'sort' })
   expect(messageOf(response)).toMatch(/narrow the list with since, until, status, workflow or app/)
-  expect((await app.inject(`/runs?${query}`)).statusCode).toBe(200)
+  expect((await app.inject(url)).statusCode).toBe(200)
   expect(timers()).toBe(0)
 })
 
