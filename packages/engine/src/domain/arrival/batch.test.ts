@@ -61,21 +61,6 @@ describe('a batch', () => {
     expect(flow.rows.size).toBe(0)
   })
 
-  it('of one event is a run at once', () => {
-    const flow = batched({ maxSize: 1 })
-    expect(flow.post('add', '1')?.runId).toBe(flow.runs[0]?.id)
-    expect(flow.inputs).toEqual([[1]])
-  })
-
-  it('that is overdue is closed by the next event, which opens another', () => {
-    const flow = batched()
-    flow.post('add', '1')
-    expect(flow.post('add', '2', 1000)?.runId).toBeUndefined()
-    expect(flow.inputs).toEqual([[1]])
-    flow.fire(1000)
-    expect(flow.inputs).toEqual([[1], [2]])
-  })
-
   it('is bounded in text: a payload that does not fit opens another', () => {
     const flow = batched()
     const half = JSON.stringify('x'.repeat(BUFFER_CHARS_MAX / 2))
@@ -92,15 +77,6 @@ describe('a batch', () => {
     flow.post('add', JSON.stringify('x'.repeat(BUFFER_CHARS_MAX)))
     flow.fire(1000)
     expect(flow.runs).toHaveLength(1)
-  })
-
-  it('is separate for each key', () => {
-    const flow = batched({ maxSize: 2, key: 'event.data.user' })
-    for (const user of ['a', 'b', 'b', 'a']) flow.post('add', JSON.stringify({ user }))
-    expect(flow.inputs).toEqual([
-      [{ user: 'b' }, { user: 'b' }],
-      [{ user: 'a' }, { user: 'a' }],
-    ])
   })
 })
 
@@ -124,13 +100,5 @@ describe('events emitted in one pass', () => {
   it('rest on one state of the row', () => {
     const guards = emitted(1, 2, 3).guards.filter(({ type }) => type === 'flow')
     expect(new Set(guards.map(guard => JSON.stringify(guard))).size).toBe(1)
-  })
-
-  it('leave no row behind when they fill batches exactly', () => {
-    const flow = batched({ maxSize: 2 })
-    const { guards, changes } = emitted(1, 2).decision
-    flow.commit({ guards, changes })
-    expect(flow.inputs).toEqual([[1, 2]])
-    expect(flow.rows.size).toBe(0)
   })
 })

@@ -38,13 +38,6 @@ describe('a burst', () => {
     expect([flow.post('save', '1'), flow.post('save', '2')]).toEqual([entry, entry])
   })
 
-  it.each(['first', 'last', 'all'] as const)('with mode %s has the ids of all its events', mode => {
-    const flow = debounced({ mode })
-    for (const n of [1, 2, 3]) flow.post('save', `${n}`)
-    flow.fire(1000)
-    expect(flow.runs).toMatchObject([{ eventIds: ['evt_1', 'evt_2', 'evt_3'] }])
-  })
-
   it('keeps the ids of its first events, and of the last', () => {
     const flow = debounced()
     for (let n = 1; n <= BUFFER_EVENT_IDS_MAX + 5; n++) flow.post('save', `${n}`)
@@ -71,20 +64,6 @@ describe('a burst', () => {
     expect(flow.runs).toEqual([])
     flow.fire(1)
     expect(flow.runs).toMatchObject([{ input: '1', eventId: 'evt_1', runner: 'r1' }])
-  })
-
-  it.each([
-    ['last', '2'],
-    ['first', '1'],
-    ['all', '2'],
-  ] as const)('with mode %s goes on in the trace of the event it names', (mode, trace) => {
-    const flow = debounced({ mode })
-    for (const n of ['1', '2']) {
-      flow.trace = n
-      flow.post('save', n)
-    }
-    flow.fire(1000)
-    expect(flow.runs).toMatchObject([{ trace, eventId: `evt_${trace}` }])
   })
 
   it('continues no trace of an earlier event, nor of one after it', () => {
@@ -131,19 +110,6 @@ describe('a burst', () => {
       ]),
     )
     expect(flow.runs).toHaveLength(2)
-  })
-})
-
-describe('an event that comes after the quiet time, before the lane', () => {
-  it('closes the earlier burst, and opens another', () => {
-    const flow = debounced()
-    flow.post('save', '1')
-    expect(flow.post('save', '2', 1000)).toMatchObject({ debounced: true, firstEventId: 'evt_2' })
-    expect(flow.runs).toMatchObject([{ input: '1', eventIds: ['evt_1'] }])
-    flow.fire(999)
-    expect(flow.inputs).toEqual([1])
-    flow.fire(1)
-    expect(flow.inputs).toEqual([1, 2])
   })
 })
 
@@ -209,15 +175,4 @@ describe('a burst under way', () => {
     flow.fire(1000)
     expect(flow.inputs).toEqual([1, [2]])
   })
-})
-
-it('a new row never has the version of a deleted row with the same id', () => {
-  const flow = debounced()
-  flow.post('save', '1')
-  const [first] = flow.rows.values()
-  flow.fire(1000)
-  flow.post('save', '2')
-  const [second] = flow.rows.values()
-  expect(second?.id).toBe(first?.id)
-  expect(Math.abs((second?.version ?? 0) - (first?.version ?? 0))).toBeGreaterThan(1000)
 })

@@ -37,19 +37,6 @@ describe.each(POLICIES)('%j', flowControl => {
       `workflow "order" of app "shop": ${policy} does not apply to this event, because of its key: ${faults[0]?.error}`,
     ])
   })
-
-  it('applies to an event with a key, without a warning', () => {
-    const spread = arrives({ id: 0 }, {}, [under(flowControl)])
-    expect(spread.warnings).toEqual([])
-    const touched = [...spread.questions, ...spread.guards.filter(({ type }) => type === 'live' || type === 'flow')]
-    expect(touched).toHaveLength(1)
-  })
-})
-
-it('the other policies of the workflow go on', () => {
-  const both = under({ idempotency: { key, ttlMs: HOUR }, singleton: { mode: 'skip' } })
-  const [created] = changesOf(arrives({}, {}, [both]), 'run.created')
-  expect(created?.run.singletonKey).toBe('')
 })
 
 it('a debounce with mode all starts the run of a list of one payload', () => {

@@ -2,7 +2,6 @@
 
 import { expect, it } from 'vitest'
 import { arrives, changesOf, under } from '../testkit/arrivals.testkit.ts'
-import { NOW } from '../testkit/nouns.testkit.ts'
 
 const limited = under({ rateLimit: { limit: 3, periodMs: 1000, key: 'event.data.id' } })
 const ask = (data: unknown, origin?: string) => {
@@ -12,10 +11,6 @@ const ask = (data: unknown, origin?: string) => {
   if (question?.type !== 'take') throw new Error('it has another question')
   return question
 }
-
-it('requires a token before it decides', () => {
-  expect(ask({ id: 1 }).quota).toMatchObject({ limit: 3, periodMs: 1000, now: NOW })
-})
 
 it('uses one limiter key for one value, whatever the event', () => {
   expect(ask({ id: 1 }).quota.key).toBe(ask({ id: 1 }, 'step').quota.key)

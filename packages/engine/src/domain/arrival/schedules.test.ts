@@ -41,20 +41,6 @@ describe('a registration', () => {
     expect([...flow.rows.values()].map(({ availableAt }) => availableAt)).toEqual([NOW + HOUR, NOW + 30 * MINUTE])
   })
 
-  it('gives one row to a cron that is there twice', () => {
-    expect(registered('0 * * * *', '0 * * * *').rows.size).toBe(1)
-  })
-
-  it('that changes the workflow leaves the schedules that it still has as they are', () => {
-    const flow = registered('0 * * * *', '30 * * * *')
-    flow.fire(HOUR)
-    const [kept] = views(flow)
-    flow.now += 5 * MINUTE
-    register(flow, scheduled('15 * * * *', '0 * * * *'))
-    expect(views(flow)).toEqual([kept, { cron: '15 * * * *', timezone: 'UTC', nextRunAt: NOW + HOUR + 15 * MINUTE }])
-    expect(kept?.lastRunId).toBe(flow.runs.at(-2)?.id)
-  })
-
   it('keeps a pause: of a schedule that is gone for a while, and of one whose expression changes', () => {
     const flow = registered('0 * * * *', '30 * * * *')
     const [first] = flow.rows.values() as IterableIterator<FlowRow>
@@ -68,12 +54,6 @@ describe('a registration', () => {
     expect(anew).toMatchObject({ cron: '15 * * * *', paused: true, nextRunAt: NOW + 15 * MINUTE })
     flow.fire(HOUR)
     expect(flow.runs.map(({ cron }) => cron)).toEqual(['30 * * * *'])
-  })
-
-  it('that drops the workflow drops its schedules', () => {
-    const flow = registered('0 * * * *', '30 * * * *')
-    register(flow, workflow('other'))
-    expect(flow.rows.size).toBe(0)
   })
 
   it('is guarded by what it assumes of the rows', () => {
@@ -159,14 +139,6 @@ describe('an instant', () => {
     expect(flow.inputs).toEqual([{ cron: '0 * * * *', scheduledAt: '2026-01-01T01:00:00.000Z' }])
     expect(views(flow)).toMatchObject([{ nextRunAt: NOW + 2 * HOUR }])
     expect(views(flow)[0]).not.toHaveProperty('orphaned')
-  })
-
-  it('is not subject to policies of events', () => {
-    const flow = registered('0 * * * *')
-    const flowControl = { debounce: { periodMs: 1000, mode: 'last' as const } }
-    flow.catalog = catalog({ ...scheduled('0 * * * *'), flowControl })
-    flow.fire(HOUR)
-    expect(flow.runs).toHaveLength(1)
   })
 })
 

@@ -6,7 +6,7 @@ import type { Run } from '../model/run.ts'
 import type { Assumptions } from '../run/assumptions.ts'
 import { RunState } from '../run/state.ts'
 import { arrives, changesOf, under } from '../testkit/arrivals.testkit.ts'
-import { endedRun, idleRun, NOW, run } from '../testkit/nouns.testkit.ts'
+import { idleRun, NOW, run } from '../testkit/nouns.testkit.ts'
 import type { FanoutInput } from './fanout.ts'
 import { liveKey } from './live/live-runs.ts'
 
@@ -22,24 +22,6 @@ const other = run({ id: 'run_live', singletonKey: 'a' })
 const arrive = (workflow = skip, known: Partial<Assumptions> = {}, input: Partial<FanoutInput> = {}) =>
   arrives({ id: 'a' }, known, [workflow], input)
 const created = (changes: readonly Change[]) => changesOf({ changes }, 'run.created')
-
-describe.each([
-  ['skip', skip],
-  ['cancel', cancel],
-])('with mode %s', (_, workflow) => {
-  it('a run is started when none is live, and carries the key', () => {
-    const { guards, changes } = arrive(workflow)
-    expect(created(changes)).toMatchObject([{ run: { singletonKey: 'a' } }])
-    expect(guards).toContainEqual({ ...guard, runIds: [] })
-  })
-
-  it('a run that the event itself cancels by cancelOn is live no more', () => {
-    const watchers = new Map([['order.placed', { watchers: [{ runId: 'run_live' }], after: 5 }]])
-    const { triggered, changes } = arrive(workflow, { ...live(other), watchers })
-    expect(triggered).toMatchObject([{ runId: expect.any(String) }])
-    expect(changesOf({ changes }, 'run.moved')).toEqual([])
-  })
-})
 
 it('skip: an event is skipped while a run is live', () => {
   const { triggered, changes, guards } = arrive(skip, live(other))
@@ -76,11 +58,6 @@ describe('cancel', () => {
     const waiters = new Map([['order.placed', [{ runId: 'run_live', stepIndex: 0, since: 1 }]]])
     const { wakes, woke } = arrive(cancel, { ...live(idleRun('waiting', other)), waiters })
     expect([wakes, woke]).toEqual([[], 0])
-  })
-
-  it('leaves a run that has ended since as it is: the guard will not hold', () => {
-    const { changes } = arrive(cancel, live(endedRun('failed', { id: 'run_live' })))
-    expect(changesOf({ changes }, 'run.moved')).toEqual([])
   })
 
   it('ends a run that the same unit creates, which nobody leases', () => {

@@ -5,8 +5,8 @@ import type { Holds } from '../model/flow-control.ts'
 import type { Run } from '../model/run.ts'
 import type { Outcome } from '../pass/answer/outcome.ts'
 import { transportFailed } from '../pass/answer/outcome.ts'
-import { given, givenLoaded } from '../testkit/given.testkit.ts'
-import { idleRun, NOW, ran, run, SECOND, sleeping, sleeps, waiting } from '../testkit/nouns.testkit.ts'
+import { given } from '../testkit/given.testkit.ts'
+import { NOW, ran, run, SECOND, sleeping, sleeps, waiting } from '../testkit/nouns.testkit.ts'
 import { fullSlot, HELD_RECHECK_MS, heldForSlot } from './concurrency.ts'
 import { throttleToPass } from './throttle.ts'
 
@@ -20,35 +20,6 @@ const answered = (...opcodes: ReturnType<typeof ran>[]): Outcome => ({ kind: 'op
 const holding = (holds: Holds, fields: Partial<Run> = {}) => run({ holds, ...fields })
 
 describe('a run with slots', () => {
-  it('frees them whenever it is let go: parked, ended, given back', () => {
-    const freed = [{ type: 'slots.freed', slotIds: ['a', 'b'], at: NOW }]
-    const held = given(holding({ slots }))
-    expect(held.when(answered(sleeps('nap', SECOND))).changes('slots.freed')).toEqual(freed)
-    expect(held.when({ kind: 'returned', logs: [] }).changes('slots.freed')).toEqual(freed)
-    expect(held.whenGivenBack().changes('slots.freed')).toEqual(freed)
-    expect(held.whenNoRunnerIsReached().changes('slots.freed')).toEqual(freed)
-  })
-
-  it('frees them also when somebody ends or pauses it before it was leased: it may have been woken for them', () => {
-    const idle = givenLoaded(idleRun('queued', { holds: { slots } }))
-    expect(idle.whenCancelled().changes('slots.freed')).toHaveLength(1)
-    expect(idle.whenPaused().changes('slots.freed')).toHaveLength(1)
-  })
-
-  it('keeps them from pass to pass, and when it is paused in one', () => {
-    expect(
-      given(holding({ slots }))
-        .when(answered(ran('charge')))
-        .changes('slots.freed'),
-    ).toEqual([])
-    expect(givenLoaded(holding({ slots })).whenPaused().changes('slots.freed')).toEqual([])
-  })
-
-  it('leaves the queue of a slot when it is released', () => {
-    const idle = givenLoaded(idleRun('queued', { holds: { slots }, waitsForSlot: 'a' }))
-    expect(idle.whenPaused().run.waitsForSlot).toBeUndefined()
-  })
-
   it('that was leased without them, and then resumed, waits for them again', () => {
     const then = given(holding({ slots }, { ...fresh, leasedWithoutSlots: true })).whenLeased()
     expect(then).toMatchObject({
@@ -76,14 +47,6 @@ describe('a throttled run', () => {
   const none = { taken: false, freeAt: NOW + 20 * SECOND }
   const taken = { taken: true, freeAt: NOW + 60 * SECOND }
   const called = (at: number) => [{ type: 'startQueue.woken', id: 't', count: 1, at }]
-  const inLine = (fields: Partial<Run> = {}) =>
-    idleRun('queued', {
-      ...fresh,
-      holds: { throttle },
-      startQueue: 't',
-      waitingFor: { kind: 'throttle' },
-      ...fields,
-    })
   const calledOne = (fields: Partial<Run> = {}) =>
     holding({ throttle }, { ...fresh, waitingFor: { kind: 'throttle' }, ...fields })
 
@@ -105,12 +68,6 @@ describe('a throttled run', () => {
     expect(then.changes('startQueue.woken')).toEqual(called(none.freeAt))
   })
 
-  it('wakes the queue now for a start that was free and that it did not take', () => {
-    const earlier = { taken: false, freeAt: NOW - 5 * SECOND }
-    const then = given(holding({ throttle }, fresh)).whenLeased(undefined, earlier)
-    expect(then.run.waitingFor?.until).toBe(NOW)
-  })
-
   it('starts with a token, and calls the next for the next one', () => {
     for (const run of [holding({ throttle }, fresh), calledOne()]) {
       const then = given(run).whenLeased(undefined, taken)
@@ -122,12 +79,6 @@ describe('a throttled run', () => {
     }
   })
 
-  it('waits again when it was woken too early', () => {
-    const then = given(calledOne()).whenLeased(undefined, none)
-    expect(then.run).toMatchObject({ status: 'queued', startQueue: 't', availableAt: NOW + HELD_RECHECK_MS })
-    expect(then.changes('startQueue.woken')).toEqual(called(none.freeAt))
-  })
-
   it('queries the limiter at its next lease if it could not at this one', () => {
     const then = given(holding({ throttle }, fresh)).whenLeased()
     expect(then).toMatchObject({
@@ -135,32 +86,6 @@ describe('a throttled run', () => {
       run: { status: 'queued', availableAt: NOW, leaseOwner: undefined },
     })
     expect(throttleToPass({ ...then.run, leaseOwner: 'engine-1' }, NOW)).toBe(throttle)
-  })
-
-  it('wakes the next run however it leaves the queue without a start', () => {
-    const timely = { throttle, queueTimeoutMs: 1 }
-    const gone = [
-      givenLoaded(inLine()).whenCancelled(),
-      givenLoaded(inLine()).whenPaused(),
-      givenLoaded(calledOne()).whenCancelled(),
-      givenLoaded(calledOne()).whenPaused(),
-      given(calledOne({ cancelRequested: true })).whenLeased(),
-      given(calledOne({ holds: timely }))
-        .at(NOW + 1)
-        .whenLeased(),
-      given(calledOne()).whenLeased({ kind: 'pinMissing' }),
-      given(calledOne()).whenLeased({ kind: 'none' }),
-    ]
-    for (const then of gone) {
-      expect(then.changes('startQueue.woken')).toEqual(called(then.run.finishedAt ?? NOW))
-      expect(then.run.startQueue).toBeUndefined()
-    }
-  })
-
-  it('wakes no run if it never was in the queue', () => {
-    const idle = givenLoaded(idleRun('queued', { ...fresh, holds: { throttle } }))
-    expect(idle.whenCancelled().changes('startQueue.woken')).toEqual([])
-    expect(given(holding({ throttle }, fresh)).whenLeased({ kind: 'none' }).changes('startQueue.woken')).toEqual([])
   })
 
   it('needs a token for its first start alone, and only when it goes on to a runner', () => {
@@ -189,22 +114,6 @@ describe('timeouts.queue', () => {
         .whenLeased().next,
     ).toBe('pass')
   })
-
-  it('means nothing to a run that has started', () => {
-    expect(
-      given(holding(holds))
-        .at(NOW + 90_000)
-        .whenLeased().next,
-    ).toBe('pass')
-  })
-
-  it('wakes a run that is held for a throttle, or paused, in time', () => {
-    const none = { taken: false, freeAt: NOW + 60_000 }
-    const held = given(holding({ ...holds, throttle }, fresh)).whenLeased(undefined, none)
-    expect(held.run.availableAt).toBe(NOW + 30_000)
-    const idle = idleRun('queued', { ...fresh, holds })
-    expect(givenLoaded(idle).whenPaused().run.availableAt).toBe(NOW + 30_000)
-  })
 })
 
 describe('timeouts.run', () => {
@@ -228,13 +137,6 @@ describe('timeouts.run', () => {
       .whenLeased()
     expect(then.run).toMatchObject({ status: 'failed', error: timeout })
     expect(then.steps).toEqual({ nap: 'cancelled' })
-  })
-
-  it('goes on while the run is paused', () => {
-    const then = given(holding(holds, { ...started, status: 'paused' }))
-      .at(late)
-      .whenLeased()
-    expect(then.run).toMatchObject({ status: 'failed', error: timeout })
   })
 
   it('keeps what the last pass brought, and sends no other', () => {

@@ -31,14 +31,6 @@ describe('slots', () => {
     expect(begun(limited()).holds?.slots?.[0]).not.toHaveProperty('key')
   })
 
-  it('are shared by runs of one key, and by no others', () => {
-    const [first, same, other] = ['{"user":1}', '{"user":1,"n":9}', '{"user":2}'].map(data =>
-      slotIds(begun(limited('workflow', 'event.data.user'), data)),
-    )
-    expect(same).toEqual(first)
-    expect(other).not.toEqual(first)
-  })
-
   it.each<[ConcurrencyScope, boolean, boolean]>([
     ['workflow', false, false],
     ['app', true, false],
@@ -101,11 +93,6 @@ describe('which runs are held', () => {
     priority: 'event.data.n',
   }
   const under = { workflow: workflow('order', { flowControl }), report }
-
-  it('a run without policies is not, and has nothing to carry', () => {
-    expect(Object.keys(begun({}))).not.toContain('holds')
-    expect(Object.keys(begun({}))).not.toContain('priority')
-  })
 
   it('a child is, over its own input', () => {
     const child = childRun({

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Slot } from '../model/flow-control.ts'
 import { childRun } from '../run/create.ts'
 import { given, givenLoaded } from '../testkit/given.testkit.ts'
-import { endedRun, idleRun, NOW, ran, returned, run, SECOND, sleeps, workflow } from '../testkit/nouns.testkit.ts'
+import { endedRun, idleRun, NOW, returned, run, SECOND, sleeps, workflow } from '../testkit/nouns.testkit.ts'
 import { handOverToLink, heldByAncestors, heldSlots } from './kept-slots.ts'
 
 const kept = (id: string, limit = 1): Slot => ({ id, limit, kept: true })
@@ -28,19 +28,6 @@ describe('a run that keeps a slot', () => {
     ).toEqual(freed(['k', 'p']))
   })
 
-  it('frees it as long as it has not started', () => {
-    const then = given(run({ holds: { slots }, ...fresh })).whenNoRunnerIsReached()
-    expect(then.changes('slots.freed')).toMatchObject([{ slotIds: ['k', 'p'] }])
-  })
-
-  it('frees nothing when it parks, if it has no other', () => {
-    const then = given(run({ holds: { slots: [kept('k')] } })).when({
-      ...{ kind: 'opcodes', logs: [] },
-      opcodes: [ran('charge'), sleeps('nap', SECOND)],
-    })
-    expect(then.changes('slots.freed')).toEqual([])
-  })
-
   it.each([
     ['leased', run({ holds: { slots } }), ['k', 'p']],
     ['leased and not started', run({ holds: { slots }, ...fresh }), ['k', 'p']],
@@ -60,12 +47,6 @@ describe('a run that follows in the commit of the end', () => {
     expect(follower.holds).toEqual({ slots: [kept('k')], fromBirth: true })
     expect(heldSlots(follower)).toEqual([kept('k')])
     expect(handOverToLink(follower, undefined)).toEqual({ holds: follower.holds })
-  })
-
-  it('gets none from a run that keeps none, or has not started', () => {
-    expect(handOverToLink(run({ holds: { slots: [passing] } }), undefined)).toEqual({})
-    expect(handOverToLink(run({ holds: { slots }, ...fresh }), undefined)).toEqual({})
-    expect(handOverToLink(run(), undefined)).toEqual({})
   })
 
   it('as the next link stays in the slots of its chain, and has its own passing ones and its throttle', () => {

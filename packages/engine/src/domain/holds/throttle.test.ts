@@ -22,10 +22,6 @@ describe('the start queue of a throttle', () => {
     expect(wakeStartQueue(throttle(1), { freeAt: Number.POSITIVE_INFINITY, limit: 0 }, NOW)).toBeUndefined()
   })
 
-  it('calls as many as a burst has left', () => {
-    expect(wakeStartQueue(throttle(1), { freeAt: NOW - 3000 }, NOW)).toMatchObject({ count: 4, at: NOW })
-  })
-
   it('calls those of a fast throttle together, when the last of them may start', () => {
     expect(wakeStartQueue(throttle(100), { freeAt: NOW + 10 }, NOW)).toMatchObject({ count: 2, at: NOW + 20 })
     expect(wakeStartQueue(throttle(1000), { freeAt: NOW + 1 }, NOW)).toMatchObject({ count: 25, at: NOW + 25 })

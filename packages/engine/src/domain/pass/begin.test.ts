@@ -9,18 +9,6 @@ const nobody: Route = { kind: 'none' }
 const fresh = { startedAt: undefined, startedSeq: undefined, createdAt: NOW }
 
 describe('a leased run', () => {
-  it('that never ran starts: startedAt is its first invoke', () => {
-    const then = given(run({ ...fresh, status: 'queued' }))
-      .at(NOW + 5)
-      .whenLeased()
-    expect(then).toMatchObject({ next: 'pass', run: { status: 'running', startedAt: NOW + 5, attempt: 1 } })
-  })
-
-  it('that ran before keeps its startedAt', () => {
-    const then = given(run({ status: 'queued' })).whenLeased()
-    expect(then.run.startedAt).toBe(run().startedAt)
-  })
-
   it('whose lease ran out goes queued, then running, and spends no attempt', () => {
     const lost = run({ attempt: 3, transportTries: 2 })
     const then = given(lost, retrying('charge', NOW - SECOND, { attempt: 2 })).whenLeased()
@@ -54,31 +42,9 @@ describe('a run that no runner can take', () => {
     expect(then.changes('run.moved')[0]?.frames).toEqual([])
   })
 
-  it('is tried again at growing intervals of at most 30 s', () => {
-    let then = given(run({ ...fresh, status: 'queued' })).whenLeased(nobody)
-    const delays: number[] = []
-    for (let now = NOW; delays.length < 9; ) {
-      const due = then.run.availableAt as number
-      delays.push((due - now) / SECOND)
-      now = due
-      then = then.leasedAgain(now).whenLeased(nobody)
-    }
-    expect(delays).toEqual([1, 1, 1, 1.5, 2.25, 3.375, 5.062, 7.593, 11.39])
-    const old = given(run({ ...fresh, status: 'queued' }))
-      .at(NOW + 3600 * SECOND)
-      .whenLeased(nobody)
-    expect(old.run.availableAt).toBe(NOW + 3630 * SECOND)
-  })
-
   it('has its ended timers settled all the same', () => {
     const then = given(run({ status: 'waiting' }), sleeping('nap', NOW)).whenLeased(nobody)
     expect(then).toMatchObject({ run: { status: 'queued' }, steps: { nap: 'succeeded' } })
-  })
-
-  it('after every runner refused the call is queued again from running', () => {
-    const then = given(run()).whenNoRunnerIsReached()
-    expect(then.run).toMatchObject({ status: 'queued', attempt: 1, leaseOwner: undefined })
-    expect(then.run.waitingFor?.kind).toBe('runner')
   })
 
   it('that was paused during the call stays paused', () => {

@@ -31,13 +31,6 @@ const acked = (...steps: object[]) => ({ seq: 1, steps })
 const as = (name: string, fields: object = {}) => ({ id: idOf(name), ...fields })
 
 describe('a checkpoint', () => {
-  it('records its steps; the run goes on running under its lease, and its row is not written', () => {
-    const then = given(run()).whenCheckpointed(reported(ran('charge', '1'), sleeps('nap', SECOND)))
-    expect(then).toMatchObject({ next: 'pass', written: ['step.recorded', 'step.recorded'] })
-    expect(then.steps).toEqual({ charge: 'succeeded', nap: 'waiting' })
-    expect(then.run).toEqual(run())
-  })
-
   it('keeps its log lines', () => {
     const line = { level: 'info', message: 'paid', scope: '@root', index: 0 } as const
     const then = given(run()).whenCheckpointed({ kind: 'opcodes', opcodes: [ran('charge')], logs: [line] })
@@ -91,15 +84,6 @@ describe('a checkpoint', () => {
 })
 
 describe('a checkpoint that ends its run', () => {
-  it('has a step that failed for good', () => {
-    const then = given(run(), sleeping('nap', NOW + SECOND)).whenCheckpointed(
-      reported(ran('charge'), threw('ship', { retriable: false })),
-    )
-    expect(then).toMatchObject({ next: 'stop', run: { status: 'failed', leaseOwner: undefined } })
-    expect(then.run.error).toMatchObject({ code: 'step_failed', stepName: 'ship' })
-    expect(then.steps).toEqual({ nap: 'cancelled', charge: 'succeeded', ship: 'failed' })
-  })
-
   it('came after a cancel was requested: nothing of it is kept', () => {
     const then = given(run({ cancelRequested: true })).whenCheckpointed(reported(ran('charge')))
     expect(then).toMatchObject({ next: 'stop', run: { status: 'cancelled' }, steps: {} })
@@ -116,37 +100,9 @@ describe('a checkpoint that ends its run', () => {
 describe('the end of a pass after checkpoints', () => {
   const checkpointed = () => given(run()).whenCheckpointed(reported(ran('charge', '1'), sleeps('nap', SECOND)))
 
-  it('that brings nothing new parks without another pass', () => {
-    const then = checkpointed().afterCommit().acked({ wasSentSettled: true }).when(reported())
-    expect(then).toMatchObject({ next: 'stop', run: { status: 'waiting', waitingFor: { kind: 'sleep' } } })
-  })
-
-  it('needs another pass when a step settled that the runner does not know', () => {
-    const then = checkpointed().afterCommit().acked({ wasSentSettled: true, settled: 0 }).when(reported())
-    expect(then).toMatchObject({ next: 'pass', run: { status: 'running' } })
-  })
-
-  it('needs another pass when a retry became due since it was sent', () => {
-    const failing = given(run())
-      .sent(NOW - SECOND)
-      .whenCheckpointed(reported(threw('ship', { retryAfterMs: 0 })))
-    const then = failing
-      .afterCommit()
-      .sent(NOW - SECOND)
-      .when(reported())
-    expect(then.next).toBe('pass')
-  })
-
   it('needs another pass when the runner was requested to stop', () => {
     const then = checkpointed().afterCommit().acked({ stopRequested: true }).when(reported())
     expect(then).toMatchObject({ next: 'pass', run: { status: 'running' } })
-  })
-
-  it('parks a run that is still paused', () => {
-    const then = given(run({ status: 'paused' }), succeeded('charge'))
-      .acked({ stopRequested: true, wasSentSettled: true })
-      .when(reported())
-    expect(then).toMatchObject({ next: 'stop', run: { status: 'paused', leaseOwner: undefined } })
   })
 
   it('with nothing new and nothing pending is no error when an ack contained settled steps', () => {

@@ -3,20 +3,7 @@
 import { STEPS_MAX } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { given } from '../testkit/given.testkit.ts'
-import {
-  brokeOff,
-  emits,
-  idOf,
-  NOW,
-  ran,
-  retrying,
-  run,
-  SECOND,
-  sends,
-  sleeping,
-  succeeded,
-  threw,
-} from '../testkit/nouns.testkit.ts'
+import { emits, idOf, ran, run, sends, succeeded, threw } from '../testkit/nouns.testkit.ts'
 import { STATE_BYTES_MAX } from './advance.ts'
 import { type Outcome, readAnswer } from './answer/outcome.ts'
 import type { PassOpcode } from './opcodes/opcode.ts'
@@ -36,26 +23,10 @@ describe('the last steps and the end', () => {
     expect(then.changes('event.recorded')).toHaveLength(1)
   })
 
-  it('cancel what is still parked', () => {
-    const then = given(run(), sleeping('nap', NOW + SECOND)).when(ends(ran('b')))
-    expect(then.steps).toEqual({ nap: 'cancelled', b: 'succeeded' })
-  })
-
-  it('count as the next attempt of a step whose retry was due', () => {
-    const then = given(run(), retrying('pay', NOW - SECOND)).when(ends(ran('pay', '1')))
-    expect(then.step('pay')).toMatchObject({ status: 'succeeded', attempt: 2 })
-    expect(then.run.status).toBe('succeeded')
-  })
-
   it('a stored step keeps its first result', () => {
     const then = given(run(), succeeded('a', '1')).when(ends(ran('a', '2')))
     expect(then.step('a').data).toBe('1')
     expect(then.run.status).toBe('succeeded')
-  })
-
-  it('are dropped together when the run was cancelled meanwhile', () => {
-    const then = given(run({ cancelRequested: true })).when(ends(ran('b')))
-    expect([then.run.status, then.steps]).toEqual(['cancelled', {}])
   })
 })
 
@@ -138,9 +109,5 @@ describe('an answer', () => {
       logs: [],
     })
     expect(readAnswer(200, '{"opcodes":{}}', { negotiated })).toMatchObject({ error: { code: 'invalid_response' } })
-  })
-
-  it('that broke off changes nothing', () => {
-    expect(given(run()).when(brokeOff).steps).toEqual({})
   })
 })

@@ -9,7 +9,6 @@ import {
   type GivenStep,
   NOW,
   ran,
-  rejected,
   reported,
   retrying,
   run,
@@ -53,19 +52,6 @@ describe('spent tries of a pass', () => {
     expect(then.written).toEqual(['run.moved'])
   })
 
-  it('also when the transport failed', () => {
-    expect(order({ transportTries: 1 }).when(brokeOff).run).toMatchObject({
-      status: 'paused',
-      waitingFor: { kind: 'failure', error: 'socket hang up' },
-    })
-  })
-
-  it('are the reason of a run that was paused in the meantime, without another frame', () => {
-    const then = order({ transportTries: 1, status: 'paused' }).when(handlerThrew)
-    expect(then.run).toMatchObject({ status: 'paused', waitingFor: { kind: 'failure' }, lastFailure: thrown })
-    expect(then.changes('run.moved')[0]?.frames).toEqual([])
-  })
-
   it('are new after a resume', () => {
     const then = order({ transportTries: 1 }).when(handlerThrew).leasedAgain(NOW).whenResumed()
     expect(then.run).toMatchObject({ status: 'queued', transportTries: 0, attempt: 2 })
@@ -81,21 +67,11 @@ describe('spent tries of a pass', () => {
     const then = order({ transportTries: 1, failure: { message: 'earlier' } }).when(handlerThrew)
     expect(then.run).toMatchObject({ status: 'failed', error: thrown })
   })
-
-  it('a 4xx pauses nothing: no try would change it', () => {
-    expect(order().when(rejected).run.status).toBe('failed')
-    expect(order().when(uncaught(thrown)).run).toMatchObject({ status: 'failed', error: thrown })
-  })
 })
 
 describe('spent tries of a step', () => {
   const last = retrying('charge', NOW - SECOND)
   const spent = order({}, last).when(reported(threw('charge', { catchable: true }), ran('b', '1')))
-
-  it('that the handler may catch leave the run going on', () => {
-    expect(spent.run.status).toBe('running')
-    expect(spent.step('charge')).toMatchObject({ status: 'failed', attempt: 2, spentAt: 2 })
-  })
 
   const paused = spent.leasedAgain(NOW + 5).when(uncaught(broke('charge')))
 
@@ -153,21 +129,6 @@ describe('spent tries of a step', () => {
     const caught = order({}, last).when(reported(threw('charge', { retriable: false, catchable: true })))
     expect(caught.leasedAgain(NOW).when(uncaught(broke('charge'))).run.status).toBe('failed')
   })
-
-  it('fail a run of a workflow that does not pause', () => {
-    const then = given(run(), last)
-      .registered(workflow('order', { retry: twice }))
-      .when(reported(threw('charge')))
-    expect(then.run.status).toBe('failed')
-    expect(then.step('charge')).not.toHaveProperty('spentAt')
-  })
-})
-
-it('a handler has the tries that its workflow says', () => {
-  const once = given(run())
-    .registered(workflow('order', { handlerRetries: 1 }))
-    .when(handlerThrew)
-  expect(once.run).toMatchObject({ status: 'failed', error: thrown, attempt: 1 })
 })
 
 it('a handler has the attempts that the retry policy of its workflow sets, and the transport its own tries', () => {
@@ -189,14 +150,6 @@ it('a handler has no further try after an error that the retry policy names', ()
 it('a success forgets the failures before it', () => {
   const then = order({ transportTries: 1, lastFailure: thrown }).when(reported(ran('a', '1')))
   expect(then.run).toMatchObject({ transportTries: 0, lastFailure: undefined })
-})
-
-it("a step's own policy replaces that of its workflow for the attempt that it came with", () => {
-  const once = threw('charge', { retry: { maxAttempts: 1 } })
-  expect(order().when(reported(once)).step('charge')).toMatchObject({ status: 'failed', attempt: 1 })
-  const slow = threw('charge', { retry: { maxAttempts: 9, initialMs: 70_000, jitter: 0 } })
-  const then = order({}, retrying('charge', NOW - SECOND)).when(reported(slow))
-  expect(then.step('charge')).toMatchObject({ status: 'retrying', nextAttemptAt: NOW + 140_000 })
 })
 
 it('a step of another kind than the stored one fails the run, also when its retry is due', () => {

@@ -3,7 +3,7 @@
 import { STEPS_MAX } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { given } from '../testkit/given.testkit.ts'
-import { NOW, ran, reported, retrying, run, SECOND, sleeping, succeeded, waiting } from '../testkit/nouns.testkit.ts'
+import { ran, reported, run, succeeded } from '../testkit/nouns.testkit.ts'
 import { STATE_BYTES_MAX } from './advance.ts'
 
 const many = (count: number) => Array.from({ length: count }, (_, i) => succeeded(`s${i}`))
@@ -33,26 +33,5 @@ describe('a 206 that brings nothing new', () => {
     const then = given(run(), succeeded('done', '1')).when(reported(...opcodes))
     expect(then.run).toMatchObject({ status: 'failed', error: { code: 'invalid_response' } })
     expect(then.step('done').data).toBe('1')
-  })
-
-  it('nor when a retry that was offered is not reported', () => {
-    const then = given(run(), retrying('charge', NOW - SECOND)).when(reported())
-    expect(then.run.error?.code).toBe('invalid_response')
-    expect(then.steps).toEqual({ charge: 'cancelled' })
-  })
-
-  it.each([
-    ['a sleep', sleeping('nap', NOW + SECOND)],
-    ['a wait', waiting('paid', 'order.paid')],
-    ['a retry', retrying('charge', NOW + SECOND)],
-  ])('parks while %s is pending', (_, step) => {
-    expect(given(run(), step).when(reported()).run.status).toBe('waiting')
-  })
-
-  it('goes on when an outsider settled a step since the pass was sent', () => {
-    const then = given(run(), succeeded('paid'))
-      .sent(NOW - 5, 0)
-      .when(reported())
-    expect(then).toMatchObject({ next: 'pass', run: { status: 'running' } })
   })
 })

@@ -15,16 +15,9 @@ const line = (scope: string, index: number, message = `${scope} ${index}`): Pass
 })
 const root = (...indexes: number[]) => indexes.map(index => line('@root', index))
 const logging = (outcome: Outcome, logs: PassLine[]): Outcome => ({ ...outcome, logs })
-const messages = (then: Then) => then.changes('log.written').map(({ line }) => line.message)
 const keys = (then: Then) => then.changes('log.written').map(({ line }) => line.dedupe)
 
 describe("a handler's lines", () => {
-  it('are stored of a pass whose transport failed, and of one that failed the run', () => {
-    expect(messages(given(run()).when(logging(brokeOff, root(0))))).toEqual(['@root 0'])
-    const rejected: Outcome = { kind: 'rejected', error: { message: 'no' }, logs: root(0) }
-    expect(messages(given(run()).when(rejected))).toEqual(['@root 0'])
-  })
-
   it("carry the run's attempt, the time they were persisted, and a key of their own", () => {
     const then = given(run({ attempt: 3 })).when(logging(returned(), root(4)))
     expect(then.changes('log.written')[0]?.line).toMatchObject({
@@ -40,17 +33,6 @@ describe("a handler's lines", () => {
 })
 
 describe("a step's lines", () => {
-  it('belong to the attempt that wrote them', () => {
-    const attempts = (then: Then) => then.changes('log.written').map(({ line }) => line.attempt)
-    const first = given(run()).when(logging(reported(threw('charge')), [line('charge', 0)]))
-    expect(attempts(first)).toEqual([1])
-    const second = first
-      .leasedAgain(NOW + 1000)
-      .when(logging(reported(threw('charge')), [line('charge', 0), line('charge', 1)]))
-    expect(attempts(second)).toEqual([2, 2])
-    expect(new Set([...keys(first), ...keys(second)]).size).toBe(3)
-  })
-
   it('belong to the attempt under way also when the pass broke off', () => {
     const then = given(run(), retrying('charge', NOW, { attempt: 2 })).when(logging(brokeOff, [line('charge', 0)]))
     expect(then.changes('log.written')[0]?.line.attempt).toBe(3)
@@ -68,12 +50,6 @@ describe("a step's lines", () => {
     const second = first.afterCommit().when(logging(reported(again), [line('charge', 0)]))
     expect(new Set([...keys(first), ...keys(second)]).size).toBe(2)
     expect(second.changes('log.written')[0]?.line.attempt).toBe(1)
-  })
-
-  it('or in one pass', () => {
-    const again = { ...ran('charge'), id: 'hash-of-charge:1' }
-    const then = given(run()).when(logging(reported(ran('charge'), again), [line('charge', 0), line('charge', 1)]))
-    expect(new Set(keys(then)).size).toBe(2)
   })
 
   const byHash = (name: string) => ({ ...ran(name), id: hashStepId(name) })
@@ -111,16 +87,5 @@ describe("a step's lines", () => {
     const outcome = logging(reported(ran('charge')), [line('charge', 0), line('@root', 0)])
     const decide = (given: Given) => keys(given.when(outcome))
     expect(decide(givenLoaded(run(), succeeded('a')))).toEqual(decide(given(run())))
-  })
-})
-
-describe('fields', () => {
-  const stored = (line: PassLine) =>
-    given(run())
-      .when(logging(returned(), [line]))
-      .changes('log.written')[0]?.line
-
-  it('are absent when none were logged', () => {
-    expect(stored(line('@root', 0))).not.toHaveProperty('fields')
   })
 })

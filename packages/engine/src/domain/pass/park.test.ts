@@ -32,17 +32,6 @@ describe('several opcodes in one answer', () => {
     .registered(workflow('order'), workflow('pack'))
     .when(reported(...all))
 
-  it('are all persisted, in one decision', () => {
-    expect(then.steps).toEqual({
-      nap: 'waiting',
-      noon: 'waiting',
-      paid: 'waiting',
-      pack: 'waiting',
-      charge: 'retrying',
-    })
-    expect(then.changes('step.recorded').map(({ step }) => step.index)).toEqual([0, 1, 2, 3, 4])
-  })
-
   it('park the run until the earliest deadline', () => {
     expect(then.run).toMatchObject({ status: 'waiting', availableAt: NOW + SECOND })
     const tries = { attempt: 1, maxAttempts: 5 }

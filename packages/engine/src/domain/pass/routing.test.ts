@@ -26,28 +26,10 @@ describe('an anycast run', () => {
     expect([0, 0.5].map(random => to({ random, isLive: runner => runner !== a }))).toEqual(['b', 'c'])
   })
 
-  it('goes to a stale one when none is live', () => {
-    expect([0, 0.99].map(random => to({ random, isLive: () => false }))).toEqual(['a', 'c'])
-  })
-
-  it('goes to another when one refused', () => {
-    expect(to({ isAvoided: runner => runner === a })).toBe('b')
-    expect(to({ isAvoided: runner => runner !== c })).toBe('c')
-  })
-
-  it('is held when there is no runner, or all refused', () => {
-    expect(to({ runners: [] })).toBe('none')
-    expect(to({ isAvoided: () => true })).toBe('none')
-  })
-
   it('goes to one with room, and to any when none has', () => {
     expect([0, 0.99].map(random => to({ random, hasRoom: runner => runner === b }))).toEqual(['b', 'b'])
     expect([0, 0.99].map(random => to({ random, hasRoom: () => false }))).toEqual(['a', 'c'])
     expect(to({ hasRoom: runner => runner === b, isLive: runner => runner === c })).toBe('c')
-  })
-
-  it('goes to a runner that knows its workflow, as some do not during a deploy', () => {
-    expect([0, 0.5, 0.99].map(random => to({ runners: [knowsOther, b], random }))).toEqual(['b', 'b', 'b'])
   })
 
   it('is held when those that know its workflow refused: the others would reject it for good', () => {

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { given } from '../testkit/given.testkit.ts'
-import { brokeOff, NOW, retrying, run, SECOND, sleeping, workflow } from '../testkit/nouns.testkit.ts'
+import { brokeOff, NOW, run, SECOND, sleeping, workflow } from '../testkit/nouns.testkit.ts'
 import { transportFailed } from './answer/outcome.ts'
 
 describe('a pass whose transport failed', () => {
@@ -32,12 +32,6 @@ describe('a pass whose transport failed', () => {
   it('keeps the reason, 500 characters of it', () => {
     const broken = transportFailed('x'.repeat(100_000))
     expect(given(run()).when(broken).run.waitingFor?.error).toBe(`${'x'.repeat(500)}…`)
-  })
-
-  it('gives its lease back and leaves every step as it was', () => {
-    const then = given(run(), sleeping('nap', NOW + SECOND), retrying('charge', NOW)).when(brokeOff)
-    expect(then.written).toEqual(['run.moved'])
-    expect(then.run.leaseOwner).toBeUndefined()
   })
 
   it('leaves a paused run paused, without a time to wake but its timers', () => {

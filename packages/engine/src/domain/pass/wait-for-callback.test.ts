@@ -26,17 +26,6 @@ describe('a wait without an early post', () => {
     expect(then.run).toMatchObject({ status: 'waiting', waitingFor: { kind: 'callback' }, availableAt: NOW + SECOND })
     expect(then.guards).toContainEqual(guardOf(0))
   })
-
-  it('has no deadline without a timeout, and leaves the posts of others', () => {
-    const row = early('other')
-    const then = given(run())
-      .early(row)
-      .when(reported(waitsForCallback('approval')))
-    expect(then.step('approval').wakeAt).toBeUndefined()
-    expect(then.run.availableAt).toBeUndefined()
-    expect(then.guards).toContainEqual(guardOf(row.version))
-    expect(then.written.filter(type => type.startsWith('flow.'))).toEqual([])
-  })
 })
 
 describe('a wait whose post came early', () => {

@@ -67,14 +67,6 @@ describe('a wait that is due', () => {
     for (const one of [then.whenLeased(), then.sent(NOW, 0).when(reported(ran('other')))])
       expect(one.step('report')).toMatchObject({ status: 'succeeded', ...step })
   })
-
-  it('settles in a paused run, too', () => {
-    const then = given(run({ status: 'paused' }), due)
-      .newest('run_2', ended)
-      .whenLeased()
-    expect(then.step('report').status).toBe('succeeded')
-    expect(then.next).toBe('stop')
-  })
 })
 
 describe('the end of a run', () => {
@@ -87,9 +79,5 @@ describe('the end of a run', () => {
     const then = given(run({ awaited: true })).when({ kind: 'returned', continueAs: {}, logs: [] })
     expect(then.changes('waits.due')).toEqual([])
     expect(then.changes('run.created')).toMatchObject([{ run: { awaited: true, continuedFrom: run().id } }])
-  })
-
-  it('makes none due otherwise', () => {
-    expect(given(run()).when(returned('7')).changes('waits.due')).toEqual([])
   })
 })

@@ -14,12 +14,6 @@ describe('a cancelled run', () => {
     })
   })
 
-  it('has neither a result nor an error', () => {
-    const then = givenLoaded(run()).whenCancelled()
-    expect(then.run.result).toBeUndefined()
-    expect(then.run.error).toBeUndefined()
-  })
-
   it('makes the late answer of its pass stale: the fence has moved', () => {
     const late = given(run()).when(returned('1'))
     const then = givenLoaded(run()).whenCancelled()
@@ -35,10 +29,6 @@ describe('a run with a requested cancel', () => {
     const then = given(idleRun('waiting', asked), sleeping('nap', NOW)).whenLeased()
     expect(then).toMatchObject({ next: 'stop', run: { status: 'cancelled', cancelRequested: undefined } })
     expect(then.steps).toEqual({ nap: 'cancelled' })
-  })
-
-  it('is cancelled while paused, too', () => {
-    expect(given(idleRun('paused', asked)).whenLeased().run.status).toBe('cancelled')
   })
 
   it.each([

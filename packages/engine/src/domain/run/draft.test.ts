@@ -4,11 +4,9 @@ import { describe, expect, it } from 'vitest'
 import type { Change } from '../model/change.ts'
 import type { Run } from '../model/run.ts'
 import { firstSeq, SEQ_SPAN } from '../model/seq.ts'
-import { isSettled } from '../model/step.ts'
 import type { Outcome } from '../pass/answer/outcome.ts'
 import { given, givenLoaded } from '../testkit/given.testkit.ts'
 import {
-  cancelled,
   idleRun,
   NOW,
   ran,
@@ -50,15 +48,6 @@ describe('back-to-back passes', () => {
     const second = first.afterCommit().when(reported(ran('b')))
     expect(second.written).toEqual(['step.recorded'])
     expect(second.run.fence).toBe(run().fence)
-  })
-
-  it('rest on the fence of their lease, and count on within it', () => {
-    const first = given(run({ fence: 7 })).when(reported(ran('a')))
-    expect(first.guards).toEqual([{ type: 'run', runId: 'run_1', fence: 7 }])
-    expect(first.step('a').seq).toBe(firstSeq(7))
-    const second = first.afterCommit().when(reported(ran('b')))
-    expect(second.guards).toEqual([{ type: 'run', runId: 'run_1', fence: 7 }])
-    expect(second.step('b').seq).toBe(firstSeq(7) + 1)
   })
 })
 
@@ -164,14 +153,6 @@ describe('each status move has exactly one frame, in seq order', () => {
     expect(told(before, then.decision.changes)).toEqual(frames)
   })
 
-  it('and none for a status it has already', () => {
-    expect(
-      given(run({ status: 'queued' }))
-        .whenGivenBack()
-        .changes('run.moved')[0]?.frames,
-    ).toEqual([])
-  })
-
   it('with the time and the attempt of the move', () => {
     const then = given(run())
       .at(NOW + SECOND)
@@ -179,11 +160,4 @@ describe('each status move has exactly one frame, in seq order', () => {
     const [frame] = then.changes('run.moved')[0]?.frames ?? []
     expect(frame).toEqual({ seq: firstSeq(3) + 1, ts: NOW + SECOND, status: 'waiting', attempt: 2 })
   })
-})
-
-it('succeeded, failed and cancelled steps are settled, waiting and retrying ones are not', () => {
-  const settled = [succeeded('a'), cancelled('b'), { status: 'failed' as const }]
-  const open = [sleeping('c', 0), retrying('d', 0), { status: 'running' as const }]
-  expect(settled.every(({ status }) => isSettled(status))).toBe(true)
-  expect(open.some(({ status }) => isSettled(status))).toBe(false)
 })

@@ -2,7 +2,6 @@
 
 import { describe, expect, it } from 'vitest'
 import type { Run } from '../model/run.ts'
-import type { Step } from '../model/step.ts'
 import { given } from '../testkit/given.testkit.ts'
 import {
   cancelled,
@@ -11,13 +10,9 @@ import {
   type GivenStep,
   idOf,
   NOW,
-  reported,
-  run,
   SECOND,
   sleeping,
   succeeded,
-  threw,
-  waiting,
 } from '../testkit/nouns.testkit.ts'
 import { replay, retryFromStep } from './control.ts'
 import { RunState } from './state.ts'
@@ -107,15 +102,6 @@ describe('a retry from a step carries', () => {
     ])
   })
 
-  it('the frames of its steps behind that of its creation', () => {
-    const { run, carried } = retried(
-      'd',
-      steps.filter(({ status }) => status === 'succeeded'),
-    )
-    expect(carried.map(({ seq }) => seq)).toEqual([2, 3])
-    expect(run.fence).toBe(0)
-  })
-
   it('the order in which the steps settled, which is that of the memo', () => {
     const slow = succeeded('slow')
     const source = given(endedRun('failed'), slow, succeeded('quick'), succeeded('d')).state
@@ -139,26 +125,6 @@ describe('a retry from a step carries', () => {
     const source = endedRun('failed', { error: { message: 'no', code: 'runner_rejected' } })
     const steps = [failed('c', { finishedAt: source.finishedAt }), succeeded('d')]
     expect(retried('d', steps, source).names).toEqual(['c'])
-  })
-
-  it('a caught failure also when a later use of the same name ended the run', () => {
-    const source = endedRun('failed', { error: stepError('charge') })
-    const again = failed('charge', { id: idOf('charge:1'), finishedAt: source.finishedAt })
-    expect(retried('charge:1', [failed('charge'), again], source).names).toEqual(['charge'])
-  })
-
-  it('a caught failure also when it came in the answer that ended the run, in its place', () => {
-    const caught = threw('a', { retriable: false, catchable: true })
-    const ended = given(run(), succeeded('before')).when(reported(caught, threw('c', { retriable: false })))
-    const { state } = given(ended.run, succeeded('before'))
-    state.apply(ended.decision)
-    const { changes } = retryFromStep(state, { ...fork, step: 'c' })
-    expect(changes.slice(1)).toMatchObject([
-      { step: { name: 'before', index: 0, seq: 2 } },
-      {
-        step: { name: 'a', index: 1, seq: 3, status: 'failed', error: { message: 'a broke' }, carried: true },
-      },
-    ])
   })
 
   it('a caught failure also when another use of its name ended the run in the same answer', () => {
@@ -185,26 +151,6 @@ describe('a retry from a step carries', () => {
     expect(retried('d', steps, source).names).toEqual(['caught', 'b'])
     const wrapped = endedRun('failed', { error: stepError('a', 'the order failed') })
     expect(retried('d', steps, wrapped).names).toEqual(['caught', 'b'])
-  })
-
-  it('no failed child that ended the run', () => {
-    const source = endedRun('failed', { error: stepError('pack') })
-    const child = failed('pack', { op: 'RunWorkflow', childRunId: 'run_9' })
-    expect(retried('d', [child, succeeded('d')], source).names).toEqual([])
-  })
-
-  it('a failed child that its parent had caught', () => {
-    const child = failed('pack', { op: 'RunWorkflow', childRunId: 'run_9' })
-    expect(retried('d', [child, succeeded('d')]).carried).toMatchObject([{ name: 'pack', childRunId: 'run_9' }])
-  })
-
-  it('the event of a wait: no wait of the fork takes it again', () => {
-    const { run, carried } = retried('d', [
-      waiting('paid', 'order.paid', { status: 'succeeded', eventId: 'evt_9' }),
-      succeeded('d'),
-    ])
-    const state = RunState.loaded({ run, steps: carried as Step[], rootLogged: 0 })
-    expect(state.eventsAmong(2)).toEqual(new Set(['evt_9']))
   })
 })
 
@@ -236,10 +182,4 @@ describe('the step of a retry', () => {
       expect.objectContaining({ code: 'step_not_found', details: { step: wanted } }),
     )
   })
-})
-
-it('a fork resumes at the step: the memo has what was carried and nothing of the rest', () => {
-  const { run, carried } = retried('c', [succeeded('a', '1'), failed('c'), succeeded('d')])
-  const state = RunState.loaded({ run, steps: carried as Step[], rootLogged: 0 })
-  expect(state.memo(NOW)).toBe('{"hash-of-a":{"data":1}}')
 })

@@ -6,12 +6,10 @@ import {
   brokeOff,
   endpoint,
   NOW,
-  ran,
   rejected,
   reported,
   returned,
   run,
-  sleeping,
   threw,
   workflow,
 } from '../testkit/nouns.testkit.ts'
@@ -57,17 +55,6 @@ describe('the end of a run', () => {
     })
   })
 
-  it('carries the attributes of the run', () => {
-    const attributes = { customer: 'c-17', vip: true }
-    const then = given(run({ attributes })).subscribed(all).when(returned('1'))
-    expect(payloads(then)[0].data.run.attributes).toEqual(attributes)
-  })
-
-  it('carries the result to the letter', () => {
-    const then = given(run()).subscribed(all).when(returned('{"n":1.0000000000000000001}'))
-    expect(deliveries(then)[0]?.payload).toContain('"result":{"n":1.0000000000000000001}')
-  })
-
   it('leaves out a result above 64 KiB, and says so', () => {
     const text = (bytes: number) => JSON.stringify('x'.repeat(bytes - 2))
     const [fits] = payloads(
@@ -105,11 +92,6 @@ describe('the end of a run', () => {
     expect(ofRun.data.run).not.toHaveProperty('error')
   })
 
-  it('carries the error of a failed run', () => {
-    const [payload] = payloads(given(run()).subscribed(all).when(rejected))
-    expect(payload.data.run.error).toMatchObject({ code: 'runner_rejected' })
-  })
-
   it('goes to every endpoint that subscribes to the kind and the app, under an id of its own', () => {
     const then = given(run())
       .subscribed(
@@ -122,11 +104,6 @@ describe('the end of a run', () => {
       .when(returned())
     expect(deliveries(then).map(({ endpointId }) => endpointId)).toEqual(['whe_a', 'whe_b'])
     expect(new Set(deliveries(then).map(({ id }) => id)).size).toBe(2)
-  })
-
-  it('decided again gives the same ids, so a repeat is no second delivery', () => {
-    const [first, second] = [1, 2].map(() => deliveries(given(run()).subscribed(all).when(returned()))[0]?.id)
-    expect(first).toBe(second)
   })
 })
 
@@ -145,30 +122,4 @@ describe('a step', () => {
     })
     expect(payload.data.run.id).toBe(then.run.id)
   })
-
-  it('that will be retried is not sent', () => {
-    expect(
-      kinds(
-        given(run())
-          .subscribed(all)
-          .when(reported(threw('charge'))),
-      ),
-    ).toEqual([])
-  })
-
-  it('that fails for good and is caught is sent, and the run goes on', () => {
-    const caught = reported(threw('charge', { catchable: true, retriable: false }))
-    expect(kinds(given(run()).subscribed(all).when(caught))).toEqual(['step.failed'])
-  })
-
-  it('that is done, parked or cancelled is not sent', () => {
-    const then = given(run(), sleeping('nap', NOW + 1))
-      .subscribed(all)
-      .when(reported(ran('charge')))
-    expect(kinds(then)).toEqual([])
-  })
-})
-
-it('without an endpoint nothing is written', () => {
-  expect(deliveries(given(run()).when(returned()))).toEqual([])
 })

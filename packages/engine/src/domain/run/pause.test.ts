@@ -12,7 +12,6 @@ import {
   run,
   SECOND,
   sleeping,
-  sleeps,
   succeeded,
   threw,
   waiting,
@@ -49,24 +48,10 @@ describe('a pause', () => {
 })
 
 describe('a pass that comes back to a paused run', () => {
-  it('is checkpointed; no pass follows, though there is something new', () => {
-    const then = given(pausedInFlight).when(reported(ran('charge', '1'), sleeps('nap', SECOND)))
-    expect(then.steps).toEqual({ charge: 'succeeded', nap: 'waiting' })
-    expect(then).toMatchObject({
-      next: 'stop',
-      run: { status: 'paused', availableAt: NOW + SECOND, leaseOwner: undefined },
-    })
-  })
-
   it('has its failed step wait, without waking for the retry', () => {
     const then = given(pausedInFlight).when(reported(threw('charge')))
     expect(then.step('charge').status).toBe('retrying')
     expect(then.run).toMatchObject({ status: 'paused', availableAt: undefined })
-  })
-
-  it('with nothing new and nothing pending is judged only after the resume', () => {
-    const then = given(pausedInFlight, succeeded('charge')).when(reported())
-    expect(then.run.status).toBe('paused')
   })
 })
 
@@ -84,11 +69,6 @@ describe('a resume', () => {
     const then = given(resumedInFlight).when(reported(ran('charge')))
     expect(then).toMatchObject({ next: 'pass', run: { status: 'running', leaseOwner: 'engine-1' } })
     expect(then.changes('run.moved')[0]?.frames.map(({ status }) => status)).toEqual(['running'])
-  })
-
-  it('with the pass still in flight lets the owner park, too', () => {
-    const then = given(resumedInFlight).when(reported(sleeps('nap', SECOND)))
-    expect(then.run).toMatchObject({ status: 'waiting', availableAt: NOW + SECOND, leaseOwner: undefined })
   })
 })
 

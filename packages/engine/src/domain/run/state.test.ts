@@ -18,18 +18,9 @@ import {
 import { RunState } from './state.ts'
 
 describe('the memo', () => {
-  it('is an empty map before any step', () => {
-    expect(given(run()).state.memo(NOW)).toBe('{}')
-  })
-
   it('holds the data of a succeeded step to the letter', () => {
     const data = '{"n": 12345678901234567890, "x": 1.0, "n": 2}'
     expect(given(run(), succeeded('charge', data)).state.memo(NOW)).toBe(`{"hash-of-charge":{"data":${data}}}`)
-  })
-
-  it('holds null for a step that gave nothing', () => {
-    const nothing = { ...succeeded('charge'), data: undefined }
-    expect(given(run(), nothing).state.memo(NOW)).toBe('{"hash-of-charge":{"data":null}}')
   })
 
   it('holds the error of a failed step', () => {

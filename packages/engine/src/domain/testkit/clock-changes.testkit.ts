@@ -36,8 +36,8 @@ export interface ClockChange {
   after: number
 }
 
-/** Every change of a zone's offset from 2024 on, to the minute. */
-export function changesOf(zone: string, { years = 5 } = {}): ClockChange[] {
+/** Every change of a zone's offset from 2024 to 2028, to the minute. */
+export function changesOf(zone: string): ClockChange[] {
   const format = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' })
   const offset = (time: number) => {
     const name = format.formatToParts(time).find(({ type }) => type === 'timeZoneName')?.value
@@ -45,7 +45,7 @@ export function changesOf(zone: string, { years = 5 } = {}): ClockChange[] {
     return (sign === '-' ? -1 : 1) * (Number(hours ?? 0) * HOUR + Number(minutes ?? 0) * MINUTE)
   }
   const changes: ClockChange[] = []
-  for (let day = Date.UTC(2024, 0, 1); day < Date.UTC(2024 + years, 0, 1); day += DAY) {
+  for (let day = Date.UTC(2024, 0, 1); day < Date.UTC(2029, 0, 1); day += DAY) {
     const [before, after] = [offset(day), offset(day + DAY)]
     if (before === after) continue
     let [low, high] = [day, day + DAY]

@@ -72,7 +72,8 @@ describe('a schedule', () => {
 })
 
 describe('on nights when clocks change', () => {
-  const changes = ZONES.flatMap(zone => changesOf(zone, { years: 2 }))
+  /** Those of two years. */
+  const changes = ZONES.flatMap(zone => changesOf(zone).slice(0, 4))
   const skips = changes.filter(({ before, after }) => after > before)
   const repeats = changes.filter(({ before, after }) => after < before)
 

@@ -58,10 +58,6 @@ describe('watches', () => {
   const watchers = new Map([['go', { watchers: [plain as Watcher], after: 5 }]])
   const paths = new Map([[matchName('watchers', 'go'), PATHS]])
 
-  it('that were not read rest on there being none at all', () => {
-    expect(watchersFor(EVENT, subject, noAssumptions()).guards).toEqual([{ type: 'watchers', ...AT, after: 0 }])
-  })
-
   it('with the key of the event are asked for, and guarded page by page', () => {
     expect(watchersFor(EVENT, subject, given({ watchers, paths })).questions).toEqual([
       { type: 'matched', kind: 'watchers', ...AT, matchKey },

@@ -188,11 +188,6 @@ describe('a schedule whose clock was ahead for ten days', () => {
     expect(setBack(cron, NOW).nextAt).toBe(NOW + HOUR)
   })
 
-  it('goes on like the others when it was paused meanwhile and is resumed', () => {
-    const held = paused(wentAhead(made(hourly)))
-    expect(onTime(resumed(held, NOW + MINUTE), NOW + 241 * HOUR).instants.slice(-2)).toEqual(hours(239, 241))
-  })
-
   it('goes on when it is put again, if it had ended meanwhile', () => {
     const ends = { ...hourly, endsAt: NOW + 24 * HOUR }
     const ended = wentAhead(made(ends))

@@ -29,10 +29,6 @@ describe('a line as the protocol has it', () => {
       ],
     })
   })
-
-  it('has no fields where there is nothing in them', () => {
-    expect(read(`{"fields":{ },${GOOD.slice(1)}`)).toEqual({ logs: [{ ...line, index: 7 }] })
-  })
 })
 
 describe('a line with small faults', () => {
@@ -93,9 +89,5 @@ describe('an unreadable line', () => {
       logs: [],
       unread: { count: 1, problem: '/logs must be an array' },
     })
-  })
-
-  it.each(['{}', '{"logs":null}', '{"logs":[]}'])('is not there at all: %s', text => {
-    expect(readLines(JSON.parse(text), text)).toEqual({ logs: [] })
   })
 })

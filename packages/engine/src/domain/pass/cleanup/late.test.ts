@@ -126,18 +126,6 @@ describe('a late answer', () => {
     }
   })
 
-  it('counts for nothing, budgets neither, while the run goes on: another engine repeats the pass', () => {
-    const opcodes = [ran('charge', '1', { rollback: true, spent: { usd: 1 } })]
-    const report = { opcodes, isOver: true }
-    const budgets = [{ id: 'run_1', limits: { usd: 5 } }]
-    const { followed } = ended([], { budgets })
-    expect(storeLate({ followed, cleanup: undefined }, report, context)?.changes).toContainEqual(
-      expect.objectContaining({ type: 'budget.spent' }),
-    )
-    const goesOn: LoadedRun = { run: run({ budgets }), steps: [], rootLogged: 0 }
-    expect(storeLate({ followed: goesOn, cleanup: undefined }, report, context)).toBeUndefined()
-  })
-
   it('has room for so many steps', () => {
     const opcodes = Array.from({ length: LATE_STEPS_MAX + 5 }, (_, i) => ran(`s${i}`, '1', { rollback: true }))
     const late = storeLate(ended(), { opcodes, isOver: true }, context)

@@ -36,22 +36,6 @@ describe('a child', () => {
     expect(then.step('pack it')).toMatchObject({ status: 'waiting', childRunId: then.created?.id })
     expect(then.run).toMatchObject({ status: 'waiting', availableAt: undefined })
   })
-
-  it('has no event of its own', () => {
-    expect(then.created).not.toHaveProperty('eventId')
-    expect(then.created).not.toHaveProperty('eventName')
-    expect(then.created?.trigger).not.toHaveProperty('id')
-  })
-
-  it('of one pass with another has the index of its own step', () => {
-    const then = given(run())
-      .registered(inApp('shop'))
-      .when(reported(pack, runsChild('pack more', 'pack')))
-    const children = then.changes('run.created').map(({ run }) => run)
-    expect(children.map(child => child.parentStepIndex)).toEqual([0, 1])
-    expect(children[0]?.id).not.toBe(children[1]?.id)
-    expect(children[1]).not.toHaveProperty('input')
-  })
 })
 
 describe('the end of a child', () => {
@@ -62,19 +46,6 @@ describe('the end of a child', () => {
     expect(given(child).when(returned('1.0')).changes('step.woken')).toEqual([
       { ...answer, status: 'succeeded', data: '1.0' },
     ])
-  })
-
-  it('that succeeded with nothing gives its parent no data', () => {
-    const [woken] = given(child).when(returned()).changes('step.woken')
-    expect(woken).toEqual({ ...answer, status: 'succeeded' })
-  })
-
-  it('wakes no parent when none waits: an on-failure run or a fork', () => {
-    expect(
-      given(run({ parentRunId: 'run_1' }))
-        .when(returned())
-        .changes('step.woken'),
-    ).toEqual([])
   })
 })
 

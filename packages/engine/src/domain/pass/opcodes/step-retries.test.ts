@@ -10,7 +10,6 @@ import {
   ran,
   reported,
   retrying,
-  returned,
   run,
   SECOND,
   succeeded,
@@ -18,13 +17,6 @@ import {
 } from '../../testkit/nouns.testkit.ts'
 
 describe('a step that throws', () => {
-  it('falls back to the default when its workflow is no longer registered', () => {
-    const then = given(run())
-      .registered()
-      .when(reported(threw('charge')))
-    expect(then.step('charge').nextAttemptAt).toBe(NOW + SECOND)
-  })
-
   it.each([
     ['at the least', 0, 800],
     ['at the most', 0.999_999_999, 1200],
@@ -151,19 +143,6 @@ it('the context of a pass counts the attempts of steps that are due, and those t
 })
 
 describe('a retry', () => {
-  it('that succeeds settles the step with its attempt and forgets the error', () => {
-    const due = retrying('charge', NOW, { attempt: 2, startedAt: NOW - MINUTE })
-    const then = given(run(), due).when(reported(ran('charge', '7')))
-    expect(then.step('charge')).toMatchObject({
-      status: 'succeeded',
-      attempt: 3,
-      data: '7',
-      startedAt: NOW - MINUTE,
-    })
-    expect(then.step('charge')).toMatchObject({ error: undefined, nextAttemptAt: undefined })
-    expect(then.next).toBe('pass')
-  })
-
   it('that fell due during the pass was pending in it: the next pass follows at once', () => {
     const sibling = given(run(), retrying('charge', NOW - 5)).sent(NOW - 10)
     expect(sibling.when(reported()).next).toBe('pass')
@@ -175,24 +154,4 @@ describe('a retry', () => {
     expect(then.run).toMatchObject({ status: 'waiting', availableAt: NOW + SECOND })
     expect(then.run.waitingFor).toEqual({ kind: 'retry', stepName: 'ship', until: NOW + SECOND, attempt: 1 })
   })
-})
-
-describe("the run's attempt", () => {
-  it.each([
-    ['rises by one for a pass that is repeated because a step attempt failed', reported(threw('charge')), 5],
-    ['rises by one also when two branches failed', reported(threw('charge'), threw('ship')), 5],
-    ['stays when every step succeeded', reported(ran('charge')), 4],
-    ['is not reset by the end', returned(), 4],
-  ])('%s', (_, outcome, attempt) => {
-    expect(given(run({ attempt: 4 })).when(outcome).run.attempt).toBe(attempt)
-  })
-})
-
-it('two steps are retried apart: each counts its own attempts and has its own delay', () => {
-  const then = given(run(), retrying('charge', NOW, { attempt: 3 }), succeeded('pack')).when(
-    reported(threw('charge'), threw('ship')),
-  )
-  expect(then.step('charge')).toMatchObject({ attempt: 4, nextAttemptAt: NOW + 8 * SECOND })
-  expect(then.step('ship')).toMatchObject({ attempt: 1, nextAttemptAt: NOW + SECOND })
-  expect(then.run.availableAt).toBe(NOW + SECOND)
 })

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { given } from '../../testkit/given.testkit.ts'
-import { DAY, NOW, reported, run, sleeping, sleeps, sleepsUntil, waiting } from '../../testkit/nouns.testkit.ts'
+import { DAY, NOW, reported, run, sleeps, sleepsUntil } from '../../testkit/nouns.testkit.ts'
 
 describe('a Sleep', () => {
   it.each([25 * DAY, 100 * 365 * DAY])(
@@ -24,27 +24,5 @@ describe('a SleepUntil', () => {
       .when(reported(sleepsUntil('doomsday', target)))
       .step('doomsday')
     expect(new Date(wakeAt as number).toISOString()).toMatch(/^\d{4}-/)
-  })
-})
-
-describe('timers that have ended', () => {
-  it('are settled when the run is leased, so that the pass finds their results', () => {
-    const then = given(run({ status: 'waiting' }), sleeping('nap', NOW), sleeping('rest', NOW + 1)).whenLeased()
-    expect(then).toMatchObject({ next: 'pass', steps: { nap: 'succeeded', rest: 'waiting' } })
-    expect(then.afterCommit().state.memo(NOW)).toBe('{"hash-of-nap":{"data":null},"hash-of-rest":{"pending":true}}')
-  })
-
-  it('are settled when they end during a pass, and the next one follows at once', () => {
-    const then = given(run(), sleeping('nap', NOW - 5))
-      .sent(NOW - 10)
-      .when(reported())
-    expect(then).toMatchObject({ next: 'pass', steps: { nap: 'succeeded' } })
-  })
-
-  it('do not settle waits without a deadline', () => {
-    const then = given(run({ status: 'waiting' }), waiting('paid', 'order.paid'))
-      .at(NOW + 1000 * DAY)
-      .whenLeased()
-    expect(then.steps).toEqual({ paid: 'waiting' })
   })
 })

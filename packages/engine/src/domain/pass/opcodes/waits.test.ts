@@ -2,18 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { given } from '../../testkit/given.testkit.ts'
-import {
-  emits,
-  event,
-  NOW,
-  ran,
-  reported,
-  returned,
-  run,
-  succeeded,
-  waiting,
-  waitsFor,
-} from '../../testkit/nouns.testkit.ts'
+import { emits, event, NOW, ran, reported, run, succeeded, waiting, waitsFor } from '../../testkit/nouns.testkit.ts'
 
 const paid = (id: string, data?: string) => event(id, 'order.paid', data === undefined ? {} : { data })
 const eventsGuard = (after: number | 'run') => ({
@@ -28,14 +17,6 @@ describe('a wait that finds no event', () => {
   it('rests on there being none of the name since the run was created', () => {
     const then = given(run()).when(reported(waitsFor('paid', 'order.paid')))
     expect(then.guards).toContainEqual(eventsGuard('run'))
-  })
-
-  it('rests on there being none behind those it knows, when it has read some', () => {
-    const then = given(run(), waiting('first', 'order.paid', { status: 'succeeded', eventId: 'evt_1' }))
-      .logged('order.paid', [paid('evt_1')], 41)
-      .when(reported(waitsFor('second', 'order.paid')))
-    expect(then.step('second').status).toBe('waiting')
-    expect(then.guards).toContainEqual(eventsGuard(41))
   })
 })
 
@@ -99,17 +80,6 @@ describe('a wait that finds an earlier event', () => {
   it('takes the oldest, and the next pass follows at once', () => {
     expect(found.step('paid')).toMatchObject({ status: 'succeeded', eventId: 'evt_1', finishedAt: NOW })
     expect(found.next).toBe('pass')
-  })
-
-  it('has no guard: the log only grows after that event', () => {
-    expect(found.guards.map(({ type }) => type)).toEqual(['run'])
-  })
-
-  it('shares it with the other waits of the same pass', () => {
-    const then = given(run())
-      .logged('order.paid', [paid('evt_1'), paid('evt_2')], 9)
-      .when(reported(waitsFor('a', 'order.paid'), waitsFor('b', 'order.paid')))
-    expect([then.step('a').eventId, then.step('b').eventId]).toEqual(['evt_1', 'evt_1'])
   })
 })
 
@@ -183,45 +153,4 @@ describe('a wait beside an emit of its name in one pass', () => {
     })
     expect(then.next).toBe('pass')
   })
-
-  it.each([
-    ['after it', [emit, wait]],
-    ['before it', [wait, emit]],
-  ])('reported %s still rests on no older event being in the log', (_, opcodes) => {
-    const then = given(run()).when(reported(...opcodes))
-    expect(then.guards).toContainEqual(eventsGuard('run'))
-    const known = given(run())
-      .logged('order.paid', [paid('evt_1')], 5)
-      .when(reported(...opcodes))
-    expect(known.step('paid').eventId).toBe('evt_1')
-  })
-
-  it('sees one that settled an earlier wait of the run, which the handler has not got yet', () => {
-    const then = given(run(), waiting('first', 'order.paid')).when(reported(emit, wait))
-    expect(then.steps).toMatchObject({ first: 'succeeded', paid: 'succeeded' })
-  })
-
-  it('takes one of two emitted, the first, and a later wait the second', () => {
-    const then = given(run()).when(reported(wait, emit, emits('again', 'order.paid', '2')))
-    expect(then.step('paid').eventId).toBe(then.step('pay').emittedEventId)
-    const next = then
-      .afterCommit()
-      .logged('order.paid', [paid(then.step('pay').emittedEventId as string), paid('evt_again')], 2)
-      .when(reported(waitsFor('more', 'order.paid')))
-    expect(next.step('more').eventId).toBe('evt_again')
-  })
-})
-
-describe('steps of one pass', () => {
-  it('are numbered in the order they were reported, waits too', () => {
-    const then = given(run(), succeeded('first')).when(
-      reported(waitsFor('paid', 'order.paid'), ran('charge'), emits('tell', 'order.told')),
-    )
-    expect(['first', 'paid', 'charge', 'tell'].map(name => then.step(name).index)).toEqual([0, 1, 2, 3])
-  })
-})
-
-it('a wait that loses against the end of its run is cancelled', () => {
-  const then = given(run(), waiting('paid', 'order.paid', { wakeAt: NOW + 5 })).when(returned('1'))
-  expect(then.steps).toEqual({ paid: 'cancelled' })
 })

@@ -12,12 +12,6 @@ function fill(permits: FairPermits, namespace: string, app = 'app'): number {
   return count
 }
 
-test('a namespace alone gets all permits, and no more', () => {
-  const permits = new FairPermits(1000)
-  expect(ofA(permits)).toBe(1000)
-  expect(permits.taken).toBe(1000)
-})
-
 test('a namespace finds permits although another one holds all', () => {
   const permits = new FairPermits(1000)
   ofA(permits)

@@ -72,17 +72,6 @@ describe('a cleanup run', () => {
     expect(then.changes('run.created')).toEqual([])
   })
 
-  it('is the same run however often the end is decided, and another than the on-failure run', () => {
-    const both = given(run(), undoable).registered(workflow('order', { onFailure: true }))
-    const ids = () =>
-      both
-        .when(rejected)
-        .changes('run.created')
-        .map(change => change.run.id)
-    expect(new Set(ids()).size).toBe(2)
-    expect(ids()).toEqual(ids())
-  })
-
   it('holds the slots that its run kept from its creation', () => {
     const slots: Slot[] = [
       { id: 'k', limit: 1, kept: true },

@@ -86,16 +86,6 @@ describe('a run that an event of the engine started', () => {
     expect(event?.engine).toEqual({ generation: 1, inRow: 1, notFor: { name: 'order', app: 'shop' } })
   })
 
-  it('does not start it by the end of the run that follows it, either', () => {
-    const own = workflow('order', { triggers: [{ event: FAILED }], onFailure: true })
-    const failed = given(run(startedBy(FAILED)))
-      .registered(own)
-      .when(rejected)
-    const follower = { ...(failed.created as Run), status: 'running' as const }
-    expect(follower.failure).toBeDefined()
-    expect(sent(given(follower).registered(own).when(rejected))).toEqual([])
-  })
-
   it('counts the events of the engine in a row, also over children', () => {
     const inRow = (engineEvents: number) => failing({ engineEvents }, listens(FAILED))
     expect(sent(inRow(6))[0]?.engine).toMatchObject({ inRow: 7 })
@@ -108,10 +98,6 @@ describe('a run that an event of the engine started', () => {
       .registered(workflow('pack'))
       .when(reported(runsChild('a', 'pack')))
     expect(starts.created).toMatchObject({ workflow: 'pack', engineEvents: 3 })
-  })
-
-  it('ends no chain that is not listened to with a line in the log', () => {
-    expect(failing({ engineEvents: 7 }).changes('log.written')).toEqual([])
   })
 
   it('is not started beyond the bound of generations', () => {
