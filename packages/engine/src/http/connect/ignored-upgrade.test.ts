@@ -31,9 +31,20 @@ function dial(port: number): Dialled {
   return { socket, statuses, closed: new Promise(resolve => socket.on('close', () => resolve())) }
 }
 
-async function setUp() {
+const shared = await testApp()
+const port = await listen(shared.app)
+
+/** A connection to the shared app; `data` has the events that were recorded since. */
+async function open() {
+  const before = (await recordedData(shared.store)).length
+  return { ...dial(port), data: async () => (await recordedData(shared.store)).slice(before) }
+}
+
+/** A connection to an app whose commits wait. */
+async function openBlocked() {
   const opened = await testApp()
-  return { ...opened, ...dial(await listen(opened.app)), data: () => recordedData(opened.store) }
+  const blocked = blockCommits(opened.store)
+  return { ...opened, ...dial(await listen(opened.app)), blocked, data: () => recordedData(opened.store) }
 }
 
 describe('a request that offers another protocol', () => {
@@ -42,7 +53,7 @@ describe('a request that offers another protocol', () => {
     const warned = (warning: Error): unknown => warnings.push(warning)
     process.on('warning', warned)
     onTestFinished(() => void process.off('warning', warned))
-    const { socket, statuses, data } = await setUp()
+    const { socket, statuses, data } = await open()
     const sent: string[] = []
     for (let i = 1; i <= 20; i++) {
       sent.push(String(i))
@@ -55,7 +66,7 @@ describe('a request that offers another protocol', () => {
   })
 
   test('may have a body that comes later, in pieces and of any length', async () => {
-    const { socket, statuses, data } = await setUp()
+    const { socket, statuses, data } = await open()
     const text = `"${'x'.repeat(900_000)}"`
     const bytes = post(event(text))
     for (let at = 0; at < bytes.length; at += 100_001) socket.write(bytes.slice(at, at + 100_001))
@@ -64,7 +75,7 @@ describe('a request that offers another protocol', () => {
   })
 
   test('may have a chunked body', async () => {
-    const { socket, statuses, data } = await setUp()
+    const { socket, statuses, data } = await open()
     const body = event('"chunked"')
     socket.write(`${head(`${OFFER}Transfer-Encoding: chunked\r\n`)}5\r\n${body.slice(0, 5)}\r\n`)
     await new Promise(resolve => setImmediate(resolve))
@@ -74,7 +85,7 @@ describe('a request that offers another protocol', () => {
   })
 
   test('may come between other requests', async () => {
-    const { socket, statuses, data } = await setUp()
+    const { socket, statuses, data } = await open()
     socket.write(post(event('1')) + post(event('2'), '') + get(OFFER) + post(event('3')) + get() + get(OFFER))
     await eventually(() => statuses().length === 6)
     expect([statuses(), await data()]).toEqual([
@@ -84,8 +95,7 @@ describe('a request that offers another protocol', () => {
   })
 
   test('is answered after the requests before it', async () => {
-    const { store, socket, statuses, data } = await setUp()
-    const blocked = blockCommits(store)
+    const { socket, statuses, data, blocked } = await openBlocked()
     socket.write(post(event('1'), '') + get() + post(event('2')) + get())
     await eventually(() => blocked.length === 1)
     expect(statuses()).toEqual([])
@@ -98,14 +108,14 @@ describe('a request that offers another protocol', () => {
   })
 
   test('keeps the other options of its connection header', async () => {
-    const { socket, statuses, closed } = await setUp()
+    const { socket, statuses, closed } = await open()
     socket.write(post(event('1'), OFFER.replace('Upgrade,', 'close, Upgrade,')))
     await closed
     expect(statuses()).toEqual([202])
   })
 
   test('gets the 100 Continue that it expects', async () => {
-    const { socket, statuses } = await setUp()
+    const { socket, statuses } = await open()
     const body = event('1')
     socket.write(head(`${OFFER}Expect: 100-continue\r\nContent-Length: ${body.length}\r\n`))
     await eventually(() => statuses()[0] === 100)
@@ -115,7 +125,7 @@ describe('a request that offers another protocol', () => {
   })
 
   test('is refused with more headers than node reports: its length may be among the rest', async () => {
-    const { socket, closed, statuses, data } = await setUp()
+    const { socket, closed, statuses, data } = await open()
     const headers = `${OFFER}${'x: y\r\n'.repeat(1100)}Content-Length: ${get().length}\r\n`
     socket.write(head(headers) + get())
     await closed
@@ -123,8 +133,7 @@ describe('a request that offers another protocol', () => {
   })
 
   test('may be aborted', async () => {
-    const { store, socket, statuses } = await setUp()
-    const blocked = blockCommits(store)
+    const { socket, statuses, blocked } = await openBlocked()
     socket.write(post(event('1'), '') + post(event('2')))
     await eventually(() => blocked.length === 1)
     socket.resetAndDestroy()
@@ -134,8 +143,7 @@ describe('a request that offers another protocol', () => {
   })
 
   test('does not keep the engine from stopping', async () => {
-    const { app, store, clock, socket, closed } = await setUp()
-    const blocked = blockCommits(store)
+    const { app, clock, socket, closed, blocked } = await openBlocked()
     socket.write(post(event('1'), '') + post(event('2')))
     await eventually(() => blocked.length === 1)
     const closing = app.close()
