@@ -25,15 +25,6 @@ describe('an event', () => {
     expect(arrives({}, {}, []).guards).toContainEqual({ ...guard, after: 0 })
   })
 
-  it('cancels only those whose condition holds for their trigger and the event', () => {
-    const no = { ...sameId, trigger: { name: 'start', data: '{"id":2}' } }
-    const watchers = [
-      { runId: 'a', condition: sameId },
-      { runId: 'b', condition: no },
-    ]
-    expect(cancelled(watchers)).toEqual(['a'])
-  })
-
   it('reports a condition that cannot be evaluated, and does not cancel', () => {
     const faults: unknown[] = []
     const condition = { ...sameId, trigger: { name: 'start' } }

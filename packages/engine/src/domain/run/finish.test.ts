@@ -2,10 +2,9 @@
 
 import { describe, expect, it } from 'vitest'
 import { given } from '../testkit/given.testkit.ts'
-import { brokeOff, NOW, rejected, reported, returned, run, threw, waiting, workflow } from '../testkit/nouns.testkit.ts'
+import { NOW, rejected, returned, run, waiting, workflow } from '../testkit/nouns.testkit.ts'
 
 const withHook = workflow('order', { onFailure: true })
-const spent = run({ transportTries: 7 })
 
 describe('an end', () => {
   it('is recorded once: status, time, and no lease, wake or wait left', () => {
@@ -23,17 +22,6 @@ describe('an end', () => {
 })
 
 describe('an on-failure run', () => {
-  it.each([
-    ['a step', given(run()), reported(threw('charge', { retriable: false })), { message: 'charge broke' }],
-    ['a 4xx', given(run()), rejected, { message: 'no such workflow' }],
-    ['the transport', given(spent), brokeOff, { message: 'socket hang up' }],
-  ])('follows a failure by %s, with its error', (_, failing, outcome, failure) => {
-    expect(failing.registered(withHook).when(outcome).created).toMatchObject({
-      parentRunId: 'run_1',
-      failure,
-    })
-  })
-
   it('gets the event and the input of the failed run, but not its eventId', () => {
     const { created } = given(run()).registered(withHook).when(rejected)
     expect(created).toMatchObject({

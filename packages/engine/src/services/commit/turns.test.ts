@@ -36,7 +36,7 @@ const policies = (name: string): FlowControl => ({
 })
 
 const triggers = [{ event: 'order.placed' }]
-const WORKFLOWS = Array.from({ length: 12 }, (_, i) => workflow(`w${i}`, { triggers, flowControl: policies(`w${i}`) }))
+const WORKFLOWS = Array.from({ length: 6 }, (_, i) => workflow(`w${i}`, { triggers, flowControl: policies(`w${i}`) }))
 const FILTER = 'async.data.items.all(x, async.data.items.all(y, x + y >= event.data.least))'
 const watching = Array.from({ length: 8 }, (_, i) => ({
   runId: `run_${i}`,
@@ -118,7 +118,7 @@ test('many such events at once share each turn, and another namespace does not w
   const small = { ...input, catalog: catalog(WORKFLOWS[0] as never) }
   let over = 0
   const { most } = await workPerTurn(async () => {
-    const hostile = Array.from({ length: 20 }, async () => {
+    const hostile = Array.from({ length: 10 }, async () => {
       await decideInTurns('hostile', () => fanout(small))
       over++
     })

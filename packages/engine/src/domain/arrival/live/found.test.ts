@@ -24,16 +24,6 @@ describe('waits', () => {
     paths: new Map([[matchName('waiters', 'go'), PATHS]]),
   }
 
-  it('without a match among them rest on all waits for the name, with one guard', () => {
-    const all = { type: 'waiters', ...AT, waiters: [plain] }
-    expect(waitersFor(EVENT, subject, given({ waiters: known.waiters }))).toEqual({
-      rows: [plain],
-      guards: [all],
-      questions: [],
-    })
-    expect(waitersFor(EVENT, subject, noAssumptions()).guards).toEqual([{ ...all, waiters: [] }])
-  })
-
   it('with the key of the event are asked for, of each list of paths that the event has', () => {
     const { questions } = waitersFor(EVENT, subject, given(known))
     expect(questions).toEqual([{ type: 'matched', kind: 'waiters', ...AT, matchKey }])

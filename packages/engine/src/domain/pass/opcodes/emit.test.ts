@@ -24,22 +24,7 @@ describe('an emit', () => {
 })
 
 describe('an emit with waits for it', () => {
-  const other = { runId: 'run_2', stepIndex: 4, since: 1 }
   const own = { runId: 'run_1', stepIndex: 0, since: 2 }
-
-  it('wakes the wait of another run', () => {
-    const then = given(run()).waiters('order.told', other).when(reported(sent))
-    expect(then.changes('step.woken')).toMatchObject([
-      {
-        runId: 'run_2',
-        stepIndex: 4,
-        status: 'succeeded',
-        eventId: then.step('tell').emittedEventId,
-        at: NOW,
-      },
-    ])
-    expect(then.changes('event.recorded')[0]?.event.woke).toBe(1)
-  })
 
   it("wakes its own run's wait in its own decision, not from outside", () => {
     const then = given(run(), waiting('heard', 'order.told')).waiters('order.told', own).when(reported(sent))
