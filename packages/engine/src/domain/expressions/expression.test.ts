@@ -121,10 +121,6 @@ describe('a runaway expression', () => {
     expect(() => new Expression(source, 'condition')).toThrow(ExpressionError)
   })
 
-  it('is tried in a hundred ways', () => {
-    expect(tooLarge.length + heavy.length).toBeGreaterThanOrEqual(100)
-  })
-
   test.each(heavy)('is bounded: %s', (source, data) => {
     let expression: Expression
     try {

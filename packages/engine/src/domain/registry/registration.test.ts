@@ -168,11 +168,6 @@ describe('the changes of a registration', () => {
     ])
   })
 
-  it('of a heartbeat wake held runs too: the runner may have been away', () => {
-    const repeat = changes({ earlier: runner('r1'), workflows: [] })
-    expect(repeat.map(({ type }) => type)).toEqual(['app.seen', 'runner.registered', 'app.runnerArrived'])
-  })
-
   it('of an equal definition write neither it nor its history, also when the store answers its fields in another order', () => {
     const registered = workflow('order', { flowControl: { priority: '1' } })
     const { updatedAt, ...rest } = registered
@@ -197,10 +192,6 @@ describe('the changes of a registration', () => {
       each.type === 'definition.changed' ? each.now : [],
     )
     expect(kept?.hash).toBe(of?.hash)
-  })
-
-  it('drop the workflows it no longer serves', () => {
-    expect(dropped({ earlier: runner('r1', { workflows: ['order', 'pack', 'ship'] }) })).toEqual(['pack', 'ship'])
   })
 
   it('drop none that another runner of the app still serves', () => {
@@ -262,14 +253,6 @@ describe('of runners that disagree', () => {
     shop.registers('a', [v2])
     expect(shop.order).toBe('v1')
     shop.registers('c', [v2])
-    expect(shop.order).toBe('v2')
-  })
-
-  it('each workflow is for itself', () => {
-    const shop = app()
-    shop.registers('old', [v1, workflow('pack')])
-    shop.registers('new', [v2, workflow('pack')])
-    shop.registers('old', [workflow('pack', { triggers: [{ event: 'changed' }] }), v1])
     expect(shop.order).toBe('v2')
   })
 

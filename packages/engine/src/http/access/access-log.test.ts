@@ -80,13 +80,6 @@ describe('the access log', () => {
     expect(logged.map(line => line.route)).toEqual(['/runs/:id/cancel'])
   })
 
-  test('leaves the probes out', async () => {
-    const { app, logged } = await testApp({ logLevel: 'trace' })
-    await app.inject('/healthz')
-    await app.inject('/readyz')
-    expect(logged).toEqual([])
-  })
-
   test('has a stream once, when the client disconnected', async () => {
     const { app, logged, seed } = await testApp({ logLevel: 'debug' })
     await seed({ type: 'run.created', run: aRun() })

@@ -7,7 +7,7 @@ import { runSummary } from '../../domain/view/run-summary.ts'
 import { eventText } from './event/present-event.ts'
 import type { ListedWorkflow } from './registry/present-registry.ts'
 import { presentRunner, presentWorkflow } from './registry/present-registry.ts'
-import { logLineText, runText } from './run/present.ts'
+import { logLineText } from './run/present.ts'
 import { stepText } from './run/present-step.ts'
 
 const T = Date.parse('2024-01-02T03:04:05.678Z')
@@ -78,16 +78,6 @@ describe('runs', () => {
     })
   })
 
-  test('input and result keep their exact text', () => {
-    const text = runText(aRun({ input: LETTER, result: LETTER }))
-    expect(text.endsWith(`,"input":${LETTER},"result":${LETTER}}`)).toBe(true)
-    expect(JSON.parse(runText(aRun({ result: 'null' })))).toMatchObject({ id: 'run_1', result: null })
-  })
-
-  test('an absent result is absent', () => {
-    expect(JSON.parse(runText(aRun()))).not.toHaveProperty('result')
-  })
-
   test('a run cancelled before it started took no time', () => {
     expect(runSummary(aRun({ finishedAt: T })).durationMs).toBe(0)
   })
@@ -135,10 +125,6 @@ describe('steps and log lines', () => {
       nextAttemptAt: '2024-01-02T03:04:05.678Z',
       wakeAt: '9999-12-31T23:59:59.999Z',
     })
-  })
-
-  test('a result of null is present', () => {
-    expect(JSON.parse(stepText({ ...step, data: 'null' })).data).toBeNull()
   })
 
   test('a log line shows the exact text of its fields', () => {

@@ -56,9 +56,9 @@ describe('the metrics', () => {
     expect(refusal(await get('sender'))).toBe('403 forbidden')
   })
 
-  test('have no line in the access log, whatever its level', async () => {
+  test('have no line in the access log, whatever its level, and the probes have none', async () => {
     const { app, logged } = await testApp({ logLevel: 'trace' })
-    expect((await app.inject('/metrics')).statusCode).toBe(200)
+    for (const url of ['/metrics', '/healthz', '/readyz']) expect((await app.inject(url)).statusCode).toBe(200)
     expect(logged).toEqual([])
     await app.inject('/apps')
     expect(logged).toMatchObject([{ route: '/apps' }])

@@ -50,23 +50,8 @@ describe('GET /runs', () => {
     expect(reads.map(({ args }) => args[0])).toEqual([{ ...order, ...expected }])
   })
 
-  test.each([
-    'status=done',
-    'status=',
-    'status=FAILED',
-    'app=shop&app=shop',
-    'limit=ten',
-    'app=',
-    'runType=child',
-    'sort=created',
-    'dir=down',
-    'deep=yes',
-    'since=yesterday',
-    'since=2024-02-30T00:00:00Z',
-    `q=${'x'.repeat(257)}`,
-    `eventId=${'x'.repeat(69)}`,
-    'replayOf=',
-  ])('%s is refused', async query => {
+  // test/scenario/run/list.test.ts has the other parameters.
+  test.each([`eventId=${'x'.repeat(69)}`, 'replayOf='])('%s is refused', async query => {
     expect(refusal(await app.inject(`/runs?${query}`))).toBe('400 invalid_request')
   })
 })
@@ -93,12 +78,9 @@ describe('cursors of GET /runs', async () => {
     expect(reads.at(-1)?.args[0]).toMatchObject({ after })
   })
 
-  test.each(['sort=app', 'dir=asc', 'since=2024-01-02T03:04:05Z', 'q=run', 'runType=event', 'eventId=e', 'replayOf=r'])(
-    'are refused when %s is added',
-    async added => {
-      expect(refusal(await follow(await next(), added))).toBe('400 invalid_cursor')
-    },
-  )
+  test.each(['eventId=e', 'replayOf=r'])('are refused when %s is added', async added => {
+    expect(refusal(await follow(await next(), added))).toBe('400 invalid_cursor')
+  })
 
   test('are good for another page size, and for a query that says the same', async () => {
     const cursor = await next('deep=1')
