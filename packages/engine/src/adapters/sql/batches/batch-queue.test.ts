@@ -55,15 +55,6 @@ describe('batch queue', () => {
     expect(await Promise.all([answers, later])).toEqual([['a', 'b', 'c'], 'd'])
   })
 
-  it('sends requests that are submitted together in one batch, in order, and answers each', async () => {
-    const { channel, submit, sizes } = make()
-    const answers = Promise.all([submit('a'), submit('b'), submit('c')])
-    await turn()
-    expect(sizes()).toEqual([3])
-    channel.answer()
-    expect(await answers).toEqual(['a', 'b', 'c'])
-  })
-
   it('gathers while a batch is under way and sends the next before the callers hear', async () => {
     const { channel, submit, sizes } = make()
     const first = submit('a').then(() => sizes())
