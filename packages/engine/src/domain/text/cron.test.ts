@@ -72,7 +72,7 @@ describe('a schedule', () => {
 })
 
 describe('on nights when clocks change', () => {
-  /** Those of two years. */
+  /** Two years have changes of every kind. */
   const changes = ZONES.flatMap(zone => changesOf(zone).slice(0, 4))
   const skips = changes.filter(({ before, after }) => after > before)
   const repeats = changes.filter(({ before, after }) => after < before)
