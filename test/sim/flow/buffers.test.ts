@@ -8,7 +8,8 @@ import { Rng } from '../core/random.ts'
 import { isOneSeed, seedsOf } from '../core/seeds.ts'
 import type { WaitingPass } from '../core/waiting-passes.ts'
 import { type Logged, type Rule, runsOf } from './buffers-model.ts'
-import { CrashingEngine } from './crashing-engine.ts'
+import type { CrashingEngine } from './crashing-engine.ts'
+import { type History, playHistory } from './histories.ts'
 
 const SEEDS = seedsOf(30)
 const ACTIONS = 25
@@ -22,19 +23,7 @@ it(`is as the model says in ${SEEDS.length} histories`, {
   timeout: 180_000 + SEEDS.length * 1000,
 }, async () => {
   const seen = { runs: 0, filled: 0, late: 0, emitted: 0, crons: 0, missed: 0 }
-  for (const seed of SEEDS) {
-    const engine = await CrashingEngine.open()
-    const history = new History(engine, new Rng(seed, 'buffers'))
-    try {
-      await history.play()
-      await history.check(seen)
-    } catch (error) {
-      throw new Error(`seed ${seed}: ${(error as Error).message}\n${history.transcript.join('\n')}`, {
-        cause: error,
-      })
-    }
-    await engine.close()
-  }
+  for (const seed of SEEDS) await playHistory(seed, engine => new BufferHistory(engine, new Rng(seed, 'buffers'), seen))
   console.info(`${SEEDS.length} histories`, seen)
   if (isOneSeed) return
   // Everything that the histories should show has happened.
@@ -44,7 +33,7 @@ it(`is as the model says in ${SEEDS.length} histories`, {
 /** Counts what happened, to notice histories in which nothing happens. */
 type Seen = Record<'runs' | 'filled' | 'late' | 'emitted' | 'crons' | 'missed', number>
 
-class History {
+class BufferHistory implements History {
   readonly transcript: string[] = []
   readonly #engine: CrashingEngine
   readonly #rng: Rng
@@ -55,10 +44,12 @@ class History {
   #posted = 0
   #emitted = 0
   #isOver = false
+  readonly #seen: Seen
 
-  constructor(engine: CrashingEngine, rng: Rng) {
+  constructor(engine: CrashingEngine, rng: Rng, seen: Seen) {
     this.#engine = engine
     this.#rng = rng
+    this.#seen = seen
     this.#rules = rulesOf(rng)
     this.#beganAt = engine.clock.now()
   }
@@ -69,6 +60,7 @@ class History {
     this.#engine.spare()
     this.#isOver = true
     await this.#pass(QUIET_MS)
+    await this.#check()
   }
 
   async #act(): Promise<void> {
@@ -165,8 +157,9 @@ class History {
     await action()
   }
 
-  async check(seen: Seen) {
+  async #check(): Promise<void> {
     const { store, errors, clock } = this.#engine
+    const seen = this.#seen
     expect(errors).toEqual([])
     const reads = store.in('default')
     const listed = await reads.runs({ limit: 2000, sort: 'started', dir: 'asc' })
@@ -203,25 +196,22 @@ class History {
       }
       seen.runs += own.length
     }
-    this.#checkCron(
-      runs.filter(({ workflow }) => workflow === 'cron'),
-      seen,
-    )
+    this.#checkCron(runs.filter(({ workflow }) => workflow === 'cron'))
     expect(await store.nextAvailableAt('timers')).toBeGreaterThan(clock.now())
   }
 
   /** Checks that every instant has its run. Of the instants without an engine, only the latest has one. */
-  #checkCron(runs: readonly Run[], seen: Seen): void {
+  #checkCron(runs: readonly Run[]): void {
     const expected = new Map<number, number>()
     const until = this.#engine.clock.now()
     for (let at = (Math.floor(this.#beganAt / CRON_MS) + 1) * CRON_MS; at <= until; at += CRON_MS) {
       const createdAt = this.#up(at)
-      if (expected.has(createdAt)) seen.missed++
+      if (expected.has(createdAt)) this.#seen.missed++
       expected.set(createdAt, at)
     }
     const found = runs.map(({ input, createdAt }) => [createdAt, Date.parse(JSON.parse(input as string).scheduledAt)])
     expect(found).toEqual([...expected])
-    seen.crons += found.length
+    this.#seen.crons += found.length
   }
 
   /** That moment, or the first later moment with an engine. */

@@ -13,7 +13,7 @@ import { seedsOf } from '../core/seeds.ts'
 import type { WaitingPass } from '../core/waiting-passes.ts'
 import { type Planted, RandomHistory, testHistories } from './histories.ts'
 
-const SEEDS = seedsOf(25)
+const SEEDS = seedsOf(30)
 const STEPS = 50
 const SECOND = 1000
 const NAMESPACE = 'default'

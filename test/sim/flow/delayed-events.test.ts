@@ -9,7 +9,7 @@ import { Rng } from '../core/random.ts'
 import { isOneSeed, seedsOf } from '../core/seeds.ts'
 import { CrashingEngine, type Tamper } from './crashing-engine.ts'
 import { Model, type Sent } from './delayed-events-model.ts'
-import { expectNoticed, type Planted } from './histories.ts'
+import { expectNoticed, type History, type Planted, playOn } from './histories.ts'
 
 const SEEDS = seedsOf(12)
 const ACTIONS = 25
@@ -121,19 +121,12 @@ async function play(seed: number, counts?: Counts, tamper?: Tamper): Promise<voi
   const mode = MODES[seed % MODES.length] as (typeof MODES)[number]
   const engines = [await CrashingEngine.open(options)]
   if (mode === 'two engines') engines.push(await CrashingEngine.open({ ...options, beside: engines[0] }))
-  const history = new History(engines, rng, mode)
-  try {
-    await history.play()
-    history.count(counts)
-  } catch (error) {
-    const { message } = error as Error
-    throw new Error(`seed ${seed}: ${message}\n${history.transcript.join('\n')}`, { cause: error })
-  } finally {
-    for (const engine of engines.reverse()) await engine.close()
-  }
+  const history = new DelayHistory(engines, rng, mode)
+  await playOn(engines, seed, history)
+  history.count(counts)
 }
 
-class History {
+class DelayHistory implements History {
   readonly transcript: string[] = []
   readonly #engines: readonly CrashingEngine[]
   readonly #first: CrashingEngine

@@ -54,13 +54,18 @@ export async function playHistory<T extends History>(
 ): Promise<T> {
   const engine = await CrashingEngine.open(options)
   const history = open(engine)
+  await playOn([engine], seed, history)
+  return history
+}
+
+/** Plays a history of engines that share a store, and closes the engines, also those that the history has added. */
+export async function playOn(engines: CrashingEngine[], seed: number, history: History): Promise<void> {
   try {
     await history.play()
-    return history
   } catch (error) {
     throw new Error(`seed ${seed}: ${(error as Error).message}\n${history.transcript.join('\n')}`, { cause: error })
   } finally {
-    await engine.close()
+    for (const engine of engines.reverse()) await engine.close()
   }
 }
 

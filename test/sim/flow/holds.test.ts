@@ -20,7 +20,7 @@ import {
   throttleNameOf,
 } from './holds-model.ts'
 
-const SEEDS = seedsOf(50)
+const SEEDS = seedsOf(60)
 const STEPS = 45
 const SECOND = 1000
 
@@ -129,6 +129,7 @@ class Chronicle implements History {
   readonly #rng: Rng
   readonly #workflows: Policies[]
   #crashed = false
+  #seen: Seen[] = []
 
   constructor(engine: CrashingEngine, rng: Rng) {
     this.#engine = engine
@@ -147,7 +148,7 @@ class Chronicle implements History {
 
   async #step(): Promise<void> {
     const engine = this.#engine
-    const before = await this.#runs()
+    const before = this.#seen
     const kind = this.#rng.weighted({
       send: 40,
       end: 18,
@@ -168,6 +169,7 @@ class Chronicle implements History {
     }
     await this.#do(kind, before)
     const after = await this.#runs()
+    this.#seen = after
     this.#check(after)
     const isOneThing = kind !== 'crash' && kind !== 'pass' && !diesSoon
     if (isOneThing) checkOrder(before, after)

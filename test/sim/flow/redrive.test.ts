@@ -7,10 +7,10 @@ import type { Unit } from '../../../packages/engine/src/domain/model/change.ts'
 import { Rng } from '../core/random.ts'
 import { isOneSeed, seedsOf } from '../core/seeds.ts'
 import { CrashingEngine, type Tamper } from './crashing-engine.ts'
-import { expectNoticed, type Planted } from './histories.ts'
+import { expectNoticed, type History, type Planted, playOn } from './histories.ts'
 import { type Counts, checkCalls, type Single, type Starts } from './redrive-model.ts'
 
-const SEEDS = seedsOf(5)
+const SEEDS = seedsOf(9)
 const ACTIONS = 12
 const EVENT = 'order'
 /** Every third event starts one of the workflows when it arrives; no event starts the other. */
@@ -18,10 +18,11 @@ const WORKFLOWS = ['bill', 'audit'] as const
 type Workflow = (typeof WORKFLOWS)[number]
 const TRIGGERED_EVERY = 3
 
-type Shown = Record<'bulk' | 'single' | 'triggered' | 'unanswered' | 'skipped' | 'partly', number>
+const noneShown = () => ({ bulk: 0, single: 0, triggered: 0, unanswered: 0, skipped: 0, partly: 0 })
+type Shown = ReturnType<typeof noneShown>
 
 it(`each pair starts once in ${SEEDS.length} histories`, { timeout: 180_000 + SEEDS.length * 2000 }, async () => {
-  const shown: Shown = { bulk: 0, single: 0, triggered: 0, unanswered: 0, skipped: 0, partly: 0 }
+  const shown = noneShown()
   for (const seed of SEEDS) await play(seed, shown)
   console.info(`${SEEDS.length} histories`, shown)
   if (isOneSeed) return
@@ -65,25 +66,16 @@ const PLANTED: readonly Planted[] = [
   },
 ]
 
-it.each(PLANTED)('notices $name', bug => expectNoticed(bug, seed => play(seed, undefined, bug.tamper)))
+it.each(PLANTED)('notices $name', bug => expectNoticed(bug, seed => play(seed, noneShown(), bug.tamper)))
 
-async function play(seed: number, shown?: Shown, tamper?: Tamper): Promise<void> {
+async function play(seed: number, shown: Shown, tamper?: Tamper): Promise<void> {
   const rng = new Rng(seed, 'redrive')
   const turns = rng.fork('turns')
   const options = { tamper, turns: () => turns.int(0, 4) }
   const first = await CrashingEngine.open(options)
   await register(first)
   const engines = seed % 3 === 0 ? [first] : [first, await CrashingEngine.open({ ...options, beside: first })]
-  const history = new History(engines, rng)
-  try {
-    await history.play()
-    await history.check(shown)
-  } catch (error) {
-    const { message } = error as Error
-    throw new Error(`seed ${seed}: ${message}\n${history.transcript.join('\n')}`, { cause: error })
-  } finally {
-    for (const engine of engines.reverse()) await engine.close()
-  }
+  await playOn(engines, seed, new RedriveHistory(engines, rng, shown))
 }
 
 async function register(engine: CrashingEngine): Promise<void> {
@@ -95,18 +87,19 @@ async function register(engine: CrashingEngine): Promise<void> {
   expect((await engine.request('POST', '/register', body))?.status).toBe(200)
 }
 
-class History {
+class RedriveHistory implements History {
   readonly transcript: string[] = []
   readonly #engines: readonly CrashingEngine[]
   readonly #first: CrashingEngine
   readonly #rng: Rng
   /** The ids of the events that were posted, by their numbers. */
   readonly #events: string[] = []
-  readonly #shown: Shown = { bulk: 0, single: 0, triggered: 0, unanswered: 0, skipped: 0, partly: 0 }
+  readonly #shown: Shown
   #answered = 0
   #calls = 0
 
-  constructor(engines: readonly CrashingEngine[], rng: Rng) {
+  constructor(engines: readonly CrashingEngine[], rng: Rng, shown: Shown) {
+    this.#shown = shown
     this.#engines = [...engines]
     this.#first = engines[0] as CrashingEngine
     this.#rng = rng
@@ -117,6 +110,7 @@ class History {
     for (let i = 0; i < ACTIONS; i++) await this.#act()
     for (const engine of this.#engines) engine.spare()
     for (const workflow of WORKFLOWS) await this.#redrive(workflow, { bulk: 1, single: 0, mayCrash: false })
+    await this.#check()
   }
 
   async #act(): Promise<void> {
@@ -232,7 +226,7 @@ class History {
   }
 
   /** Checks that the audit log counts each run that was started by hand, and has an entry for each answered call. */
-  async check(shown: Shown | undefined): Promise<void> {
+  async #check(): Promise<void> {
     const reads = this.#first.store.in('default')
     const entries = await reads.controlActions({ limit: 10_000, action: 'event.redrive' })
     const details = entries.map(({ detail }) => JSON.parse(detail as string) as Partial<Counts> & { eventId?: string })
@@ -243,6 +237,5 @@ class History {
     const triggered = Math.ceil(this.#events.length / TRIGGERED_EVERY)
     const runs = await reads.runs({ limit: 10_000 })
     expect(runs.length, 'runs').toBe(counted + triggered)
-    if (shown) for (const [what, count] of Object.entries(this.#shown)) shown[what as keyof Shown] += count
   }
 }

@@ -12,7 +12,7 @@ import { isOneSeed, seedsOf } from '../core/seeds.ts'
 import { ensure } from '../core/violation.ts'
 import type { WaitingPass } from '../core/waiting-passes.ts'
 import { CrashingEngine, type Tamper } from './crashing-engine.ts'
-import { expectNoticed, type Planted } from './histories.ts'
+import { expectNoticed, type History, type Planted, playOn } from './histories.ts'
 
 const SEEDS = seedsOf(20)
 const ACTIONS = 40
@@ -26,13 +26,14 @@ const KEYS = ['plan', 'tier', 'city']
 /** Durations by which the wall clock is moved. */
 const CLOCK_MS = 3 * 3_600_000
 
-type Counts = Record<'reports' | 'lost' | 'stored' | 'waited' | 'ends' | 'parks' | 'clocks', number>
+const noCounts = () => ({ reports: 0, lost: 0, stored: 0, waited: 0, ends: 0, parks: 0, clocks: 0 })
+type Counts = ReturnType<typeof noCounts>
 
 it(`reports are stored as promised in ${SEEDS.length} histories`, {
   timeout: 180_000 + SEEDS.length * 1000,
 }, async () => {
-  const counts: Counts = { reports: 0, lost: 0, stored: 0, waited: 0, ends: 0, parks: 0, clocks: 0 }
-  for (const seed of SEEDS) await play(seed, { counts })
+  const counts = noCounts()
+  for (const seed of SEEDS) await play(seed, counts)
   console.info(`${SEEDS.length} histories`, counts)
   if (isOneSeed) return
   for (const [what, count] of Object.entries(counts)) expect(count, what).toBeGreaterThan(SEEDS.length / 4)
@@ -84,20 +85,12 @@ const PLANTED: readonly Planted[] = [
   { name: 'attributes are not stored', tamper: without('run.attributed') },
 ]
 
-it.each(PLANTED)('notices $name', bug => expectNoticed(bug, seed => play(seed, { tamper: bug.tamper })))
+it.each(PLANTED)('notices $name', bug => expectNoticed(bug, seed => play(seed, noCounts(), bug.tamper)))
 
-async function play(seed: number, { counts, tamper }: { counts?: Counts; tamper?: Tamper }): Promise<void> {
+async function play(seed: number, counts: Counts, tamper?: Tamper): Promise<void> {
   const engine = await CrashingEngine.open({ tamper: unit => history.observe(tamper?.(unit) ?? [unit]) })
-  const history: History = new History(engine, new Rng(seed, 'reports'))
-  try {
-    await history.play()
-    if (counts) for (const [what, count] of Object.entries(history.counts)) counts[what as keyof Counts] += count
-  } catch (error) {
-    const { message } = error as Error
-    throw new Error(`seed ${seed}: ${message}\n${history.transcript.join('\n')}`, { cause: error })
-  } finally {
-    await engine.close()
-  }
+  const history: ReportHistory = new ReportHistory(engine, new Rng(seed, 'reports'), counts)
+  await playOn([engine], seed, history)
 }
 
 /** A report of a handler, stored as a whole. Its step shows whether it was stored. */
@@ -108,9 +101,9 @@ interface Report {
   progress?: number
 }
 
-class History {
+class ReportHistory implements History {
   readonly transcript: string[] = []
-  readonly counts: Counts = { reports: 0, lost: 0, stored: 0, waited: 0, ends: 0, parks: 0, clocks: 0 }
+  readonly #counts: Counts
   readonly #engine: CrashingEngine
   readonly #rng: Rng
   #runId = ''
@@ -129,7 +122,8 @@ class History {
   /** Values that were written too soon after the previous one. */
   readonly #early: string[] = []
 
-  constructor(engine: CrashingEngine, rng: Rng) {
+  constructor(engine: CrashingEngine, rng: Rng, counts: Counts) {
+    this.#counts = counts
     this.#engine = engine
     this.#rng = rng
   }
@@ -212,7 +206,7 @@ class History {
   #report({ withStep }: { withStep: boolean }): Report {
     const rng = this.#rng
     const n = ++this.#reported
-    this.counts.reports++
+    this.#counts.reports++
     const report: Report = { n }
     if (withStep) report.step = `s${n}`
     if (withStep && rng.chance(0.7)) {
@@ -248,11 +242,11 @@ class History {
       const isAlive = this.#engine.lives === lives
       await this.#taken(kind === 'end' ? withoutStep(report) : report, isAlive, kind === 'end')
       if (isAlive && kind !== 'next') await this.#checkNothingWaits()
-      if (isAlive && kind === 'park') this.counts.parks++
+      if (isAlive && kind === 'park') this.#counts.parks++
     })
     const { status } = await this.#run()
     if (!isTerminal(status)) return
-    this.counts.ends++
+    this.#counts.ends++
     await this.#start()
   }
 
@@ -262,7 +256,7 @@ class History {
     const isStored = isEnd ? isTerminal(status) : report.step !== undefined && steps.has(report.step)
     if (isCertain && report.step !== undefined)
       ensure(isStored, 'a report that was taken is stored', () => report.step as string)
-    if (!isCertain) this.counts.lost++
+    if (!isCertain) this.#counts.lost++
     if (!isCertain && !isStored) return
     for (const [key, value] of Object.entries(report.attributes ?? {})) {
       if (value === null) delete this.#attributes[key]
@@ -290,11 +284,11 @@ class History {
     const isSame = pass !== undefined && this.#engine.waiting.has(pass) && this.#engine.lives === lives
     if (ms < EVERY_MS || !isSame || !isCheckpointed) return
     await this.#checkNothingWaits()
-    if (progress !== this.#newest) this.counts.waited++
+    if (progress !== this.#newest) this.#counts.waited++
   }
 
   #setClock(by: number): Promise<void> {
-    this.counts.clocks++
+    this.#counts.clocks++
     return this.#record(`the clock is set by ${by}`, async () => {
       this.#engine.wall.set(by)
       // The new clock does not know the time of the last value.
@@ -326,7 +320,7 @@ class History {
     const [before, after] = [this.#stored ?? 0, progress ?? 0]
     ensure(progress === undefined || this.#values.has(progress), 'a progress was reported', () => `${progress}`)
     ensure(after >= before, 'the newest progress wins', () => `${before}, then ${after}`)
-    if (after > before) this.counts.stored++
+    if (after > before) this.#counts.stored++
     this.#stored = progress
   }
 

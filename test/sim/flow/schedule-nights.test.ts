@@ -9,7 +9,7 @@ import { changesOf, HOUR, MINUTE, ZONES } from '../../../packages/engine/src/dom
 import { Rng } from '../core/random.ts'
 import { isOneSeed, seedsOf } from '../core/seeds.ts'
 import { CrashingEngine, type Tamper } from './crashing-engine.ts'
-import { expectNoticed, type Planted } from './histories.ts'
+import { expectNoticed, type Planted, playOn } from './histories.ts'
 import { type NightCounts, NightHistory } from './schedule-nights-history.ts'
 
 const SEEDS = seedsOf(ZONES.length)
@@ -100,17 +100,12 @@ async function play(seed: number, counts = noCounts(), tamper?: Tamper): Promise
   const options = { tamper, startAt, turns: () => (turns.chance(0.3) ? turns.int(1, 30) : 0) }
   const first = await CrashingEngine.open(options)
   const engines = [first]
-  try {
-    const history = new NightHistory(engines, { rng, change, counts, mayBeSet: isSet(seed) })
-    try {
-      await history.begin()
-      if (seed % 3 === 1) engines.push(await CrashingEngine.open({ ...options, beside: first }))
-      await history.play()
-    } catch (error) {
-      const { message } = error as Error
-      throw new Error(`seed ${seed}: ${change.zone}: ${message}\n${history.transcript.join('\n')}`, { cause: error })
-    }
-  } finally {
-    for (const engine of engines.reverse()) await engine.close()
+  const history = new NightHistory(engines, { rng, change, counts, mayBeSet: isSet(seed) })
+  const night = async () => {
+    history.transcript.push(change.zone)
+    await history.begin()
+    if (seed % 3 === 1) engines.push(await CrashingEngine.open({ ...options, beside: first }))
+    await history.play()
   }
+  await playOn(engines, seed, { transcript: history.transcript, play: night })
 }

@@ -5,7 +5,8 @@
 import { expect, it } from 'vitest'
 import { Rng } from '../core/random.ts'
 import { isOneSeed, seedsOf } from '../core/seeds.ts'
-import { CrashingEngine } from './crashing-engine.ts'
+import type { CrashingEngine } from './crashing-engine.ts'
+import { type History, playHistory } from './histories.ts'
 
 const SEEDS = seedsOf(15)
 const ACTIONS = 25
@@ -16,17 +17,8 @@ const CRON = { cron: '*/20 * * * * *', everyMs: 20_000 }
 
 it(`each instant counts once in ${SEEDS.length} histories`, { timeout: 180_000 + SEEDS.length * 1000 }, async () => {
   const seen = { events: 0, late: 0, missed: 0, changes: 0, fired: 0 }
-  for (const seed of SEEDS) {
-    const engine = await CrashingEngine.open()
-    const history = new History(engine, new Rng(seed, 'schedules'))
-    try {
-      await history.play()
-      await history.check(seen)
-    } catch (error) {
-      throw new Error(`seed ${seed}: ${(error as Error).message}\n${history.transcript.join('\n')}`, { cause: error })
-    }
-    await engine.close()
-  }
+  for (const seed of SEEDS)
+    await playHistory(seed, engine => new ScheduleHistory(engine, new Rng(seed, 'schedules'), seen))
   console.info(`${SEEDS.length} histories`, seen)
   if (isOneSeed) return
   for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(SEEDS.length / 3)
@@ -98,7 +90,7 @@ class Model {
   }
 }
 
-class History {
+class ScheduleHistory implements History {
   readonly transcript: string[] = []
   readonly #engine: CrashingEngine
   readonly #rng: Rng
@@ -106,8 +98,10 @@ class History {
   readonly #beganAt: number
   #fired = 0
   #changes = 0
+  readonly #seen: Seen
 
-  constructor(engine: CrashingEngine, rng: Rng) {
+  constructor(engine: CrashingEngine, rng: Rng, seen: Seen) {
+    this.#seen = seen
     this.#engine = engine
     this.#rng = rng
     this.#models = (['one', 'all', 'none'] as const).map((catchUp, n) => new Model(rng, n, catchUp))
@@ -119,6 +113,7 @@ class History {
     for (let i = 0; i < ACTIONS; i++) await this.#act()
     this.#engine.spare()
     await this.#pass(200)
+    await this.#check()
   }
 
   async #act(): Promise<void> {
@@ -181,8 +176,9 @@ class History {
     await action()
   }
 
-  async check(seen: Seen): Promise<void> {
+  async #check(): Promise<void> {
     const { store, errors } = this.#engine
+    const seen = this.#seen
     expect(errors).toEqual([])
     const records = (await store.in('default').events({ limit: 10_000 })).map(({ event }) => event).reverse()
     for (const model of this.#models) {

@@ -10,7 +10,7 @@ import { seedsOf } from '../core/seeds.ts'
 import type { WaitingPass } from '../core/waiting-passes.ts'
 import { type Planted, RandomHistory, testHistories } from './histories.ts'
 
-const SEEDS = seedsOf(50)
+const SEEDS = seedsOf(36)
 const STEPS = 40
 const SECOND = 1000
 /** Longer than a lease. */
@@ -25,12 +25,11 @@ const waitersIn = (changes: readonly Change[]) =>
 const PLANTED: readonly Planted[] = [
   {
     name: 'a mark that is forgotten',
-    from: 5,
     tamper: ({ guards, changes }) => [{ guards, changes: changes.filter(({ type }) => type !== 'run.marked') }],
   },
   {
     name: 'a wait that does not rest on the fence of its run',
-    from: 11,
+    from: 8,
     tamper: ({ guards, changes }) => {
       const [waiter] = waitersIn(changes)
       const kept = guards.filter(guard => waiter === undefined || guard.type !== 'run' || guard.runId === waiter)
@@ -79,7 +78,7 @@ class Waits extends RandomHistory {
       answer: passes.length > 0 ? 20 : 0,
       race: passes.length > 1 ? 20 : 0,
       cancel: targets.length > 0 ? 3 : 0,
-      time: 5,
+      time: 15,
       crash: 3,
     })
     this.transcript.push(kind)

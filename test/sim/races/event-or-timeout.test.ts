@@ -14,7 +14,7 @@ import { decideAndCommit } from '../../../packages/engine/src/services/commit/de
 import { seeded } from '../../kit/seeded.ts'
 import { Interleaving } from './interleaving.ts'
 
-const RACES = Number(process.env.PERDURE_RACES ?? 2000)
+const RACES = Number(process.env.PERDURE_RACES ?? 1000)
 const FIRST_SEED = Number(process.env.PERDURE_SEED ?? 1)
 const NAMESPACE = 'default'
 const EVENT = 'paid'

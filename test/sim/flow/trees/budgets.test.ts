@@ -9,7 +9,7 @@ import { seedsOf } from '../../core/seeds.ts'
 import type { WaitingPass } from '../../core/waiting-passes.ts'
 import { type Planted, RandomHistory, testHistories } from '../histories.ts'
 
-const SEEDS = seedsOf(12)
+const SEEDS = seedsOf(15)
 const STEPS = 30
 const SECOND = 1000
 /** Longer than a lease and any backoff. */
