@@ -3,7 +3,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { EventRecord } from '@perdure/protocol'
-import { pages } from '../../test/faults/kill/verdict.ts'
+import { pages } from '../../test/kit/http/pages.ts'
 import { type Accepted, type Api, until } from '../../test/kit/index.ts'
 import { Ledger } from '../../test/kit/ledger.ts'
 

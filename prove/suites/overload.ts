@@ -2,9 +2,9 @@
 // commit, with 429 or 503 and `Retry-After`; every 202 is honoured, and no refused event took effect.
 
 import type { EventRecord } from '@perdure/protocol'
-import { pages } from '../../test/faults/kill/verdict.ts'
 import { openDatabase } from '../../test/kit/engine/database.ts'
 import { violations } from '../../test/kit/engine/violations.ts'
+import { pages } from '../../test/kit/http/pages.ts'
 import { EngineProcess, PlainRunner, returned, until } from '../../test/kit/index.ts'
 import { type Acknowledged, lostOf, openRuns, TokenLoad } from '../load/token-load.ts'
 import type { Finding, Order, Suite } from '../suite.ts'

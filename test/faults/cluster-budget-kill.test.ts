@@ -5,6 +5,7 @@
 import type { RunSummary } from '@perdure/protocol'
 import { expect, test } from 'vitest'
 import { violations } from '../kit/engine/violations.ts'
+import { pages } from '../kit/http/pages.ts'
 import {
   child,
   type EngineProcess,
@@ -65,14 +66,7 @@ test(`${CHILDREN} children, ${KILLS} kills: the sum is that of the attempts, and
   await runner.register(alive().api, FEATURES)
   const { runId } = await alive().api.send({ name: root })
   const api = () => alive().api
-  const children = async (query = '') => {
-    const found: RunSummary[] = []
-    for await (const page of pages(`/runs?parentRunId=${runId}&limit=200${query}`)) found.push(...page)
-    return found
-  }
-  async function* pages(path: string): AsyncGenerator<RunSummary[]> {
-    yield (await api().get(path)).json as RunSummary[]
-  }
+  const children = () => pages<RunSummary>(api(), `/runs?parentRunId=${runId}&limit=200`)
   const kill = async () => {
     const engine = engines[random.between(0, engines.length - 1)] as EngineProcess
     await engine.restart()

@@ -4,6 +4,7 @@
 import type { EventRecord, RunSummary } from '@perdure/protocol'
 import { expect, test } from 'vitest'
 import { violationsIn } from '../kit/engine/violations.ts'
+import { pages } from '../kit/http/pages.ts'
 import {
   type EngineProcess,
   flow,
@@ -20,7 +21,7 @@ import {
 } from '../kit/index.ts'
 import { isNight, SEED } from '../part.ts'
 
-const KILLS = isNight ? 24 : 6
+const KILLS = isNight ? 24 : 4
 /** Runs that start before each kill. */
 const WAVE = 40
 const RUNS = KILLS * WAVE
@@ -50,17 +51,7 @@ test.each(PLACES)(
     for (const { api } of engines) await runner.register(api)
     const ids: string[] = []
 
-    /** The rows of all pages of a list. */
-    async function all<Row extends { id: string }>(path: string): Promise<Row[]> {
-      const rows: Row[] = []
-      for (let cursor = ''; ; ) {
-        const { json, headers } = await any().api.get(`${path}&limit=100${cursor && `&cursor=${cursor}`}`)
-        rows.push(...(json as Row[]))
-        cursor = headers.get('x-next-cursor') ?? ''
-        if (!cursor) return rows
-      }
-    }
-    const runsOf = (workflow: string) => all<RunSummary>(`/runs?workflow=${workflow}`)
+    const runsOf = (workflow: string) => pages<RunSummary>(any().api, `/runs?workflow=${workflow}&limit=100`)
     const endedOf = async (workflow: string) => (await runsOf(workflow)).filter(({ finishedAt }) => finishedAt)
 
     const open: number[] = []
@@ -83,7 +74,9 @@ test.each(PLACES)(
     const wanted = (await runsOf(ends)).map(({ id, status }) => about({ runId: id, status })).sort()
     expect(wanted.map(text => text.split(' ')[0])).toEqual(ids.sort())
     // The ends of the alerts have events too, but the trigger's filter rejects them.
-    const events = (await all<EventRecord>('/events?source=engine')).map(({ data }) => data as never as End)
+    const events = (await pages<EventRecord>(any().api, '/events?source=engine&limit=100')).map(
+      ({ data }) => data as never as End,
+    )
     const told = events.filter(({ workflow }) => workflow === ends)
     expect(told.map(about).sort()).toEqual(wanted)
     const alerts = await Promise.all((await runsOf(alert)).map(({ id }) => any().api.run(id)))

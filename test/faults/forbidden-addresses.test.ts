@@ -4,12 +4,9 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { HttpSender } from '../../packages/engine/src/adapters/sender/http-sender.ts'
-import { AddressList } from '../../packages/engine/src/domain/text/address-list.ts'
 import {
   type Api,
   discovered,
-  JumpClock,
   type OpenEngine,
   onCleanup,
   opcode,
@@ -173,34 +170,4 @@ describe('ENGINE_WEBHOOK_ALLOW', () => {
     expect(outcomes).toEqual({ '/ok': 200, '/away': 307, '/no': 'dead', '/mapped': 'dead', '/name': 'dead' })
     expect([allowed.paths, redirecting.paths, forbidden.connections]).toEqual([['/ok'], ['/away'], 0])
   })
-})
-
-test('a name that changes its address between look-ups does not get through', async () => {
-  const forbidden = await listenOn('127.0.0.1')
-  const destination = await listenOn('127.0.0.2')
-  const clock = new JumpClock()
-  let asked = 0
-  const lookup = (_host: string, _options: object, callback: (...answer: unknown[]) => void) => {
-    // The name resolves in rotation to the destination's own address, to a foreign one, or to both.
-    const answers = [['127.0.0.2'], ['127.0.0.1'], ['127.0.0.2', '127.0.0.1']]
-    const addresses = answers[asked++ % answers.length] as string[]
-    setImmediate(() =>
-      callback(
-        null,
-        addresses.map(address => ({ address, family: 4 })),
-      ),
-    )
-  }
-  const allowList = AddressList.of(['127.0.0.2']) as AddressList
-  const sender = new HttpSender({ clock, allowList, lookup: lookup as never })
-  const engine = await openEngine({ clock, ports: { sender } })
-  for (let i = 0; i < 9; i++) {
-    // Each port is a separate origin, with a new connection and a new look-up.
-    const port = i % 3 === 0 ? destination.port : forbidden.port
-    const { app } = await sendTo(engine, [`http://rebinding-${i}.example:${port}/`])
-    const [delivery] = await attempted(engine.api, app)
-    expect(delivery?.status).toBe(i % 3 === 0 ? 'succeeded' : 'dead')
-  }
-  expect(asked).toBe(9)
-  expect([destination.connections, forbidden.connections]).toEqual([3, 0])
 })

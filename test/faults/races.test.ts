@@ -3,6 +3,7 @@
 
 import type { Run, RunSummary } from '@perdure/protocol'
 import { expect, test } from 'vitest'
+import { pages } from '../kit/http/pages.ts'
 import { type Answer, flow, run, type Seeded, scenario, seeded, sleep, step, unique, until } from '../kit/index.ts'
 import { SEED } from '../part.ts'
 
@@ -83,7 +84,9 @@ test(`${RUNS} runs under concurrent actions end as the actions require`, async (
   expect(problems, `seed ${SEED}`).toEqual([])
   expect(cancelled.size).toBeGreaterThan(0)
   expect(cancelled.size).toBeLessThan(RUNS)
-  const orphans = (await everyRun()).filter(({ parentRunId, finishedAt }) => parentRunId && !finishedAt)
+  const orphans = (await pages<RunSummary>(api, '/runs?limit=200')).filter(
+    ({ parentRunId, finishedAt }) => parentRunId && !finishedAt,
+  )
   expect(orphans, 'children that outlive their parents').toEqual([])
 })
 
@@ -112,15 +115,4 @@ const MOVES: Record<string, string[]> = {
 async function terminal(runId: string): Promise<Run | false> {
   const found = await api.run(runId)
   return found.finishedAt !== undefined && found
-}
-
-async function everyRun(): Promise<RunSummary[]> {
-  const all: RunSummary[] = []
-  for (let cursor = ''; ; ) {
-    const { json, headers } = await api.get(`/runs?limit=200${cursor}`)
-    all.push(...(json as RunSummary[]))
-    const next = headers.get('x-next-cursor')
-    if (next === null) return all
-    cursor = `&cursor=${encodeURIComponent(next)}`
-  }
 }

@@ -2,7 +2,8 @@
 // only an empty list is a success.
 
 import type { EventRecord, Run, RunSummary, StepRecord } from '@perdure/protocol'
-import { type Answer, type Api, until } from '../../kit/index.ts'
+import { pages } from '../../kit/http/pages.ts'
+import type { Api } from '../../kit/index.ts'
 import type { RawRequest } from '../../kit/servers/raw-server.ts'
 import type { LoadClient } from './client.ts'
 import { ANNOUNCED, approvalOf, LISTENER, type MemoRecord, ORDER, ORDER_STEPS, PACK } from './workload.ts'
@@ -173,28 +174,4 @@ function differences(what: string, actual: readonly string[], expected: readonly
     .map(
       ([value, count]) => `${what}: ${value} is there ${Math.abs(count)} time(s) too ${count > 0 ? 'often' : 'seldom'}`,
     )
-}
-
-/** Repeats reads that a busy engine refuses with 503. */
-async function patientGet(api: Api, path: string): Promise<Answer> {
-  return until(
-    async () => {
-      const answer = await api.get(path)
-      return answer.status !== 503 && answer
-    },
-    { what: path },
-  )
-}
-
-/** Every row of a paged list. */
-export async function pages<Row>(api: Api, path: string): Promise<Row[]> {
-  const rows: Row[] = []
-  for (let cursor = ''; ; ) {
-    const answer = await patientGet(api, `${path}${cursor}`)
-    if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${answer.text}`)
-    rows.push(...(answer.json as Row[]))
-    const next = answer.headers.get('x-next-cursor')
-    if (next === null) return rows
-    cursor = `&cursor=${encodeURIComponent(next)}`
-  }
 }
