@@ -31,11 +31,14 @@ export function senderContract(name: string, open: () => Promise<OpenSender>): v
     const send = (call: Partial<SendCall> = {}): Promise<SendReply> =>
       opened.sender.send({ url: opened.url, headers: {}, body: '{}', timeoutMs: 5000, ...call })
 
-    it.each([200, 204, 299, 301, 302, 307, 400, 404, 410, 429, 500, 503, 599])('returns a %i', async status => {
-      opened.act({ status, headers: { location: opened.deadUrl } })
-      expect(await send()).toMatchObject({ kind: 'answered', status, responseSnippet: '' })
-      expect(opened.received()).toHaveLength(1)
-    })
+    it.each([200, 204, 299, 301, 302, 303, 307, 308, 400, 404, 410, 429, 500, 503, 599])(
+      'returns a %i, and follows no redirect',
+      async status => {
+        opened.act({ status, headers: { location: opened.deadUrl } })
+        expect(await send()).toMatchObject({ kind: 'answered', status, responseSnippet: '' })
+        expect(opened.received()).toHaveLength(1)
+      },
+    )
 
     it('transfers headers and body unchanged', async () => {
       opened.act({ status: 200 })

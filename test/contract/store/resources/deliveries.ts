@@ -251,19 +251,10 @@ export function deliveriesContract(open: OpenStore): void {
 
     it('ends a page early where payloads are large, and loses none', async () => {
       const payload = JSON.stringify('x'.repeat(1_000_000))
-      const all = await create(store(), ...Array.from({ length: 40 }, () => aDelivery({ payload })))
+      const all = await create(store(), ...Array.from({ length: 24 }, () => aDelivery({ payload })))
       const found = await pages({ limit: 1000 })
       expect(found.flat()).toEqual(idsOf(all).reverse())
       for (const page of found) expect(page.length).toBeLessThan(20)
-    })
-
-    it('shows a delivery of its own namespace alone', async () => {
-      const [delivery] = await create(store(), aDelivery({ namespace: 'other' }))
-      expect(
-        await store()
-          .in(NS)
-          .delivery(delivery?.id as string),
-      ).toBeUndefined()
     })
 
     it('follows the url of an attempt', async () => {

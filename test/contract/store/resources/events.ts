@@ -80,6 +80,10 @@ export function eventsContract(open: OpenStore): void {
       for (const event of events) await write(store(), { type: 'event.recorded', event })
       await write(store(), { type: 'event.recorded', event: anEvent({ namespace: 'other', name: 'order/paid' }) })
       const filters: EventFilter[] = [
+        {},
+        { name: 'user' },
+        { app: 'shop' },
+        { app: 'shop', name: 'order/paid' },
         { prefix: 'order' },
         { prefix: 'order/', source: 'emit' },
         { prefix: 'none' },

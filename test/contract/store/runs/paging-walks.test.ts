@@ -13,7 +13,7 @@ import { tempStoreFile } from '../../../kit/temp.ts'
 import { aRun, created, moved, NOW, NS, write } from '../samples.ts'
 import { DIRS, matches, SORTS, sorted } from './run-model.ts'
 
-const WALKS = 500
+const WALKS = 200
 const STOCK = 300
 const SEED = 20_310_520
 

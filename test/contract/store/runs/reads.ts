@@ -2,13 +2,11 @@
 
 import { describe, expect, it } from 'vitest'
 import type { Change } from '../../../../packages/engine/src/domain/model/change.ts'
-import type { Run, RunStatus } from '../../../../packages/engine/src/domain/model/run.ts'
-import type { Store } from '../../../../packages/engine/src/ports/store.ts'
-import type { RunQuery, StepQuery } from '../../../../packages/engine/src/ports/store-reads.ts'
+import type { Run } from '../../../../packages/engine/src/domain/model/run.ts'
+import type { StepQuery } from '../../../../packages/engine/src/ports/store-reads.ts'
 import {
   aLeasedRun,
   aLine,
-  anEvent,
   aParkedRun,
   aRun,
   aStep,
@@ -21,21 +19,8 @@ import {
   write,
 } from '../samples.ts'
 
-async function idsInPages(store: Store, query: Omit<RunQuery, 'limit'>, limit: number): Promise<string[]> {
-  const ids: string[] = []
-  for (let after: RunQuery['after']; ; ) {
-    const page = await store.in(NS).runs({ ...query, limit, after })
-    ids.push(...page.map(({ id }) => id))
-    const last = page.at(-1)
-    if (page.length < limit || !last) return ids
-    after = { id: last.id }
-  }
-}
-
 const ended = { finishedAt: NOW, finishedSeq: 9, availableAt: undefined } as const
 const REPORTED = { pass: 3, runner: 'r', passSentAt: NOW + 1, ranAt: NOW + 2, ranMs: 3 }
-const STATUSES: RunStatus[] = ['queued', 'running', 'waiting', 'paused', 'succeeded', 'failed', 'cancelled']
-const isEnded = (status: RunStatus) => ['succeeded', 'failed', 'cancelled'].includes(status)
 
 export function readsContract(open: OpenStore): void {
   describe('reads', () => {
@@ -132,40 +117,6 @@ export function readsContract(open: OpenStore): void {
       expect(await store().in('other').step(run.id, step.id)).toBeUndefined()
     })
 
-    it('page through runs, each once, for any page size and any number with the same time', async () => {
-      const runs = Array.from({ length: 23 }, (_, i) => aRun({ createdAt: NOW + Math.floor(i / 6) }))
-      await write(store(), ...runs.map(run => created(run)))
-      const expected = runs.map(({ id }) => id).reverse()
-      for (const limit of [1, 2, 5, 6, 23, 24]) {
-        expect(await idsInPages(store(), {}, limit), `pages of ${limit}`).toEqual(expected)
-      }
-    })
-
-    it('filter runs by app and by status; running means waiting too', async () => {
-      const runs = STATUSES.flatMap(status =>
-        ['shop', 'mail'].flatMap(app =>
-          [0, 1, 2].map(i => aRun({ app, status, createdAt: NOW + i, ...(isEnded(status) ? ended : {}) })),
-        ),
-      )
-      await write(store(), ...runs.map(run => created(run)))
-      const newestFirst = (a: Run, b: Run) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1)
-      for (const app of [undefined, 'shop', 'none']) {
-        for (const status of [undefined, ...STATUSES]) {
-          const wanted: unknown[] = status === 'running' ? ['running', 'waiting'] : [status]
-          const expected = runs
-            .filter(run => (!app || run.app === app) && (!status || wanted.includes(run.status)))
-            .sort(newestFirst)
-            .map(({ id }) => id)
-          for (const limit of [2, 100]) {
-            expect(
-              await idsInPages(store(), { app, status: status && [status] }, limit),
-              `${app} ${status} ${limit}`,
-            ).toEqual(expected)
-          }
-        }
-      }
-    })
-
     it('name the step a run is at', async () => {
       const name = async (run: Run) => {
         const [[listed], one] = [await store().in(NS).runs({ limit: 1 }), await store().in(NS).run(run.id)]
@@ -233,38 +184,6 @@ export function readsContract(open: OpenStore): void {
       expect(await store().in(NS).logs(run.id, { from: 108, limit: 1 })).toEqual([lines[2]])
       const newest = await store().in(NS).logs(run.id, { from: 0, limit: 2, dir: 'desc' })
       expect(newest.map(({ seq }) => seq)).toEqual([109, 105])
-    })
-
-    it('page through events newest first, by app and by name', async () => {
-      const events = Array.from({ length: 12 }, (_, i) =>
-        anEvent({
-          name: i % 2 ? 'go' : 'stop',
-          app: [undefined, 'shop', 'mail'][i % 3],
-          receivedAt: NOW - i * 2000,
-        }),
-      )
-      await write(
-        store(),
-        events.map((event): Change => ({ type: 'event.recorded', event })),
-      )
-      const filters = [{}, { name: 'go' }, { app: 'shop' }, { app: 'mail', name: 'stop' }, { name: 'none' }]
-      for (const filter of filters) {
-        const matches = (event: (typeof events)[number]) =>
-          Object.entries(filter).every(([key, value]) => event[key as 'name' | 'app'] === value)
-        const expected = events.filter(matches).reverse()
-        for (const limit of [1, 3, 100]) {
-          const found = []
-          for (let before: number | undefined; ; ) {
-            const page = await store()
-              .in(NS)
-              .events({ ...filter, limit, before })
-            found.push(...page.map(({ event }) => event))
-            if (page.length < limit) break
-            before = page.at(-1)?.position
-          }
-          expect(found, `${JSON.stringify(filter)} ${limit}`).toEqual(expected)
-        }
-      }
     })
 
     it('answer a ping', async () => {

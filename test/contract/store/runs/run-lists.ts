@@ -174,7 +174,7 @@ export function runListsContract(open: OpenStore): void {
                 dir,
               ),
             )
-            for (const limit of [7, 200]) {
+            for (const limit of [30, 200]) {
               const found = await walked(store(), { ...filter, sort, dir }, limit)
               expect(found, `${sort} ${dir} ${JSON.stringify(filter)} ${limit}`).toEqual(expected)
             }

@@ -360,7 +360,7 @@ export function timelineContract(open: OpenStore): void {
           expect(await read(store(), run.id, limit)).toEqual(await read(store(), run.id))
         },
       )
-      await fc.assert(check, { numRuns: 25 })
+      await fc.assert(check, { numRuns: 15 })
     })
 
     it('never shows a frame before one with a lower seq', async () => {
