@@ -1,4 +1,4 @@
-// The budget of a tree of two hundred children that spend at random, with two engines on PostgreSQL that are killed repeatedly
+// The budget of a tree of many children that spend at random, with two engines on PostgreSQL that are killed repeatedly
 // (docs/budgets.md): every attempt counts once, and every run of the tree stops at a step boundary once a limit is
 // exceeded.
 
@@ -23,7 +23,7 @@ import {
 } from '../kit/index.ts'
 import { SEED } from '../part.ts'
 
-const CHILDREN = 200
+const CHILDREN = 80
 const KILLS = 4
 const FEATURES = { features: ['budgets', 'memo-attempt'] }
 

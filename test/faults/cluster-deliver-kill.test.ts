@@ -18,7 +18,7 @@ import {
 } from '../kit/index.ts'
 import { isNight, SEED } from '../part.ts'
 
-const EVENTS = isNight ? 10_000 : 600
+const EVENTS = isNight ? 10_000 : 400
 const KEYS = 30
 const KILLS = 4
 /** Events per request, and concurrent requests. */

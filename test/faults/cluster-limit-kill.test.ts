@@ -8,8 +8,8 @@ import { type EngineProcess, flow, freshSchema, openRunner, seeded, startEngine,
 import { Starts } from '../kit/runner/limited.ts'
 import { SEED } from '../part.ts'
 
-const RUNS = 60
-const KILLS = 6
+const RUNS = 40
+const KILLS = 4
 const PERIOD_MS = 1000
 const LIMIT = 8
 const FEATURES = { features: ['step-limits', 'memo-attempt'], limits: { vendor: { limit: LIMIT, period: PERIOD_MS } } }

@@ -19,7 +19,7 @@ import {
 import { SEED } from '../part.ts'
 import { Availability, killOnce } from './kill/availability.ts'
 
-const KILLS = Number(process.env.PERDURE_KILLS ?? 5)
+const KILLS = Number(process.env.PERDURE_KILLS ?? 4)
 const KEYS = ['ada', 'eve', 'joe']
 const PER_KEY = 2
 const IN_ALL = 4

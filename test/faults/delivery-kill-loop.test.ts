@@ -11,7 +11,7 @@ import { isNight, SEED } from '../part.ts'
 import { Availability } from './kill/availability.ts'
 
 /** Every kill happens with POSTs in flight, so a few kills find much. */
-const KILLS = Number(process.env.PERDURE_KILLS ?? (isNight ? 25 : 6))
+const KILLS = Number(process.env.PERDURE_KILLS ?? (isNight ? 25 : 4))
 const EVENTS_A_ROUND = 4
 /** Each endpoint has its own queue, so that several POSTs are in flight at once. */
 const ENDPOINTS = 4
