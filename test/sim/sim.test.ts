@@ -16,19 +16,23 @@ const one = process.env.PERDURE_SEED
 const count = Number(process.env.PERDURE_SEEDS ?? usual)
 const seeds = one === undefined ? Array.from({ length: count }, (_, i) => first + i) : [Number(one)]
 
+/** Seeds that use many extras: one of the gate, one of the rest. */
+const MANY_EXTRAS = [5, 19]
+/** The digests of the seeds that were played. */
+const digests = new Map<number, string>()
+
 // One test per seed: a busy machine takes longer for all seeds together, not for one.
 it.each(seeds)('keeps its promises under seed %i', async seed => {
   const verdict = await simulate({ seed, off: NOTHING_OFF })
   if (verdict.failure) throw new Error(await describeFailure(seed, verdict))
   expect(verdict.passes).toBeGreaterThan(0)
+  digests.set(seed, verdict.digest)
 })
 
 it('repeats a seed to the letter', async () => {
-  for (const seed of [3, 4]) {
-    const first = await simulate({ seed, off: NOTHING_OFF })
-    const second = await simulate({ seed, off: NOTHING_OFF })
-    expect(second.digest).toBe(first.digest)
-  }
+  const seed = MANY_EXTRAS.find(each => digests.has(each)) ?? 5
+  const digest = digests.get(seed) ?? (await simulate({ seed, off: NOTHING_OFF })).digest
+  expect((await simulate({ seed, off: NOTHING_OFF })).digest).toBe(digest)
 })
 
 async function describeFailure(seed: number, failed: Awaited<ReturnType<typeof simulate>>): Promise<string> {
