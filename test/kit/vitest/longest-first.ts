@@ -13,7 +13,6 @@ const LONGEST = [
   'test/faults/postgres-connections',
   'test/faults/cluster-deploy',
   'test/sim/control-model',
-  'test/contract/store/sqlite-file',
   'test/scenario/docs/examples',
   'test/console/many-runs',
   'test/console/',
