@@ -143,11 +143,11 @@ function isAfter(version: number[], other: number[]): boolean {
   return at >= 0 && (version[at] as number) > (other[at] as number)
 }
 
-/** A tarball of an installed package's folder. */
+/** A tarball of an installed package's folder, without compression, which npm accepts and which would take most of the time. */
 async function pack(home: string, folder: string | undefined): Promise<string> {
   if (folder === undefined) throw new Error('no such package')
-  const file = join(home, `${folder.replace(/\W+/g, '-')}.tgz`)
+  const file = join(home, `${folder.replace(/\W+/g, '-')}.tar`)
   if (existsSync(file)) return file
-  await promisify(execFile)('tar', ['-czf', file, '-C', dirname(folder), basename(folder)])
+  await promisify(execFile)('tar', ['-cf', file, '-C', dirname(folder), basename(folder)])
   return file
 }
