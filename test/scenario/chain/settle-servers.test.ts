@@ -48,6 +48,7 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
     ['a sleep', sleep('s', HOUR)],
     ['a wait', wait('s', 'never')],
     ['a child', child('s', 'nobody-has-it')],
+    ['a callback', step('WaitForCallback', 's', {})],
     ['a step to be tried again', run('s', () => Promise.reject(new StepFailure('no', { retryAfterMs: HOUR })))],
   ])('%s gets its result, and the run goes on at once', async (_, outstanding) => {
     const { runId } = await start(flow([outstanding, run('after')]))
@@ -240,12 +241,5 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
     const { id } = (await api.post(`/runs/${runId}/retry-from-step`, { step: 'b' })).json as RunSummary
     expect((await api.succeeded(id)).result).toEqual({ w: 1, b: 'b' })
     expect((await api.step(id, 'w')).settledBy).toMatchObject({ reason })
-  })
-
-  test('a callback that was settled by hand takes no post', async () => {
-    const { runId } = await start(flow([step('WaitForCallback', 'cb', {})]))
-    await api.reaches(runId, 'waiting')
-    await settle(runId, 'cb', { data: 'by hand', reason })
-    expect((await api.succeeded(runId)).result).toEqual({ cb: 'by hand' })
   })
 })

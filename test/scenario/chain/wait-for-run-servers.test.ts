@@ -1,6 +1,5 @@
 // Steps that wait for the ends of other runs, on both databases (docs/steps.md#waiting-for-runs).
 
-import type { SendEventReply } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
 import {
   type Api,
@@ -185,15 +184,6 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
       expect((await api.succeeded(id)).result).toMatchObject({ runId, status: 'succeeded' })
     }
   })
-
-  test('a thousand waiters of one run get its end', { timeout: 120_000 }, async () => {
-    const { waits, runId } = await open1h()
-    const sent = (await api.post('/events/batch', batchOf(waits, runId, 1000))).json as SendEventReply[]
-    const ids = sent.map(({ runId }) => runId as string)
-    await api.reaches(ids.at(-1) as string, 'waiting')
-    await settle(runId)
-    for (const id of ids) expect((await api.succeeded(id)).result).toMatchObject({ runId, status: 'succeeded' })
-  })
 })
 
 test('two engines settle the waits of each other, and tell nothing of a run of another namespace', async () => {
@@ -228,7 +218,3 @@ test('two engines settle the waits of each other, and tell nothing of a run of a
       error: { name: 'RunNotFoundError', code: 'not_found' },
     })
 })
-
-function batchOf(name: string, runId: string, count: number): object[] {
-  return Array.from({ length: count }, () => ({ name, data: { runId } }))
-}

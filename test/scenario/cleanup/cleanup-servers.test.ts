@@ -1,40 +1,13 @@
 // Cleanup runs on both databases (docs/concepts.md#cleanup-runs): when there is one, what it gets, and what it does not change.
 
-import type { RunSummary, StepRecord } from '@perdure/protocol'
+import type { StepRecord } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
-import {
-  child,
-  flow,
-  type Handler,
-  openKeyed,
-  openRunner,
-  run,
-  STORES,
-  sleep,
-  stepId,
-  undoing,
-  unique,
-  until,
-  wait,
-} from '../../kit/index.ts'
-import { breaks, undoable } from './broken.entry.ts'
-
-const FEATURES = { features: ['cleanup', 'memo-op'] }
+import { child, flow, openKeyed, run, STORES, sleep, stepId, undoing, until, wait } from '../../kit/index.ts'
+import { breaks, cleanups, undoable } from './cleanup.entry.ts'
 
 describe.each(STORES)('on %s', async (_, freshStore) => {
   const { api } = await openKeyed(freshStore)
-
-  async function open(handler: Handler, registration: object = {}, features: Record<string, unknown> = FEATURES) {
-    const name = unique('cleanup')
-    const runner = await openRunner({ workflows: { [name]: { handler, registration: { ...registration } } } })
-    await runner.register(api, features)
-    return { name, app: runner.app, runner }
-  }
-
-  const followers = async (runId: string) =>
-    (await api.get(`/runs?parentRunId=${runId}`)).json as (RunSummary & { kind?: string })[]
-  const cleanupOf = (runId: string) =>
-    until(async () => (await followers(runId)).find(({ kind }) => kind === 'cleanup'), { what: 'the cleanup run' })
+  const { open, followers, cleanupOf } = cleanups(api, ['cleanup', 'memo-op'])
   const namesOf = async (runId: string) => (await api.steps(runId)).map(({ name }) => name)
 
   test('the rollbacks of a failed run are run in reverse order, in a run that gets its event, memo and error', async () => {
@@ -70,7 +43,7 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
   test('a run with nothing to undo, one that succeeds, and one of a runner without the feature have no cleanup run', async () => {
     const fails = await open(flow([run('a'), breaks]), { cleanup: true })
     const succeeds = await open(undoing(flow([undoable('a')])), { cleanup: true })
-    const plain = await open(flow([undoable('a'), breaks]), {}, { features: [] })
+    const plain = await open(flow([undoable('a'), breaks]), {}, [])
     const failed = [await api.send({ name: fails.name }), await api.send({ name: plain.name })]
     for (const { runId } of failed) await api.failed(runId)
     const { runId } = await api.send({ name: succeeds.name })

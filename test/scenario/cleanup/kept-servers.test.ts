@@ -8,33 +8,21 @@ import {
   gate,
   type Handler,
   openKeyed,
-  openRunner,
   returned,
   run,
   STORES,
   undoing,
-  unique,
   until,
   wait,
+  waitsFor,
 } from '../../kit/index.ts'
-import { breaks, undoable } from './broken.entry.ts'
+import { breaks, cleanups, undoable } from './cleanup.entry.ts'
 
-const FEATURES = { features: ['cleanup'] }
+const FEATURES = ['cleanup']
 
 describe.each(STORES)('on %s', async (_, freshStore) => {
   const { api } = await openKeyed(freshStore)
-
-  async function open(handler: Handler, registration: object = {}) {
-    const name = unique('cleanup')
-    const runner = await openRunner({ workflows: { [name]: { handler, registration: { ...registration } } } })
-    await runner.register(api, FEATURES)
-    return { name, app: runner.app, runner }
-  }
-
-  const followers = async (runId: string, query = '') =>
-    (await api.get(`/runs?parentRunId=${runId}${query}`)).json as (RunSummary & { kind?: string })[]
-  const cleanupOf = (runId: string) =>
-    until(async () => (await followers(runId, '&kind=cleanup'))[0], { what: 'the cleanup run' })
+  const { open, followers, cleanupOf } = cleanups(api, FEATURES)
 
   test('the run is not erased, and not forked past an undone step, before its cleanup run has ended', async () => {
     const hold = gate()
@@ -103,11 +91,7 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
     await api.failed(first.runId)
     const { id } = await cleanupOf(first.runId)
     await api.reaches(id, 'running')
-    const { waitingFor } = await until(async () => {
-      const held = await api.run(second.runId)
-      return held.waitingFor?.kind === 'concurrency' && held
-    })
-    expect(waitingFor?.kind).toBe('concurrency')
+    await waitsFor(api, second.runId, 'concurrency')
     const why = (await api.get(`/runs/${second.runId}/why`)).json as { blockedBy: { runId: string }[] }
     expect(why.blockedBy.map(({ runId }) => runId)).toEqual([id])
     hold.open()
@@ -151,10 +135,9 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
     await until(async () =>
       ((await api.get(`/runs/${id}/why`)).json as { sentence: string }).sentence.includes(sentence),
     )
-    await until(async () => (await api.run(id)).waitingFor?.kind === 'runner', { what: 'the wait for a runner' })
-    expect(await api.run(id)).toMatchObject({ status: 'queued', waitingFor: { kind: 'runner' } })
+    expect(await waitsFor(api, id, 'runner')).toMatchObject({ status: 'queued' })
     expect(runner.record.of(id)).toEqual([])
-    await runner.register(api, FEATURES)
+    await runner.register(api, { features: FEATURES })
     await api.succeeded(id)
   })
 

@@ -1,53 +1,19 @@
 // Late answers on both databases (docs/wire-protocol.md#late-answers): a step is undone if a pass executes it while its run is
 // ended.
 
-import type { RunSummary } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
-import {
-  child,
-  discovered,
-  flow,
-  gate,
-  type Handler,
-  opcode,
-  openKeyed,
-  openRunner,
-  run,
-  STORES,
-  undoing,
-  unique,
-  until,
-} from '../../kit/index.ts'
-
-const FEATURES = { features: ['cleanup', 'http-checkpoints'] }
+import { child, discovered, flow, gate, opcode, openKeyed, run, STORES, undoing, until } from '../../kit/index.ts'
+import { cleanups, slow } from './cleanup.entry.ts'
 
 describe.each(STORES)('on %s', async (_, freshStore) => {
   const { api } = await openKeyed(freshStore)
-
-  async function open(handler: Handler, registration: object = {}, features: Record<string, unknown> = FEATURES) {
-    const name = unique('late')
-    const runner = await openRunner({ workflows: { [name]: { handler, registration: { ...registration } } } })
-    await runner.register(api, features)
-    return { name, runner }
-  }
-
-  const cleanups = async (runId: string) =>
-    (await api.get(`/runs?parentRunId=${runId}&kind=cleanup`)).json as RunSummary[]
-  const cleanupOf = (runId: string) => until(async () => (await cleanups(runId))[0], { what: 'the cleanup run' })
+  const { open, followers, cleanupOf } = cleanups(api, ['cleanup', 'http-checkpoints'])
+  const cleanupsOf = (runId: string) => followers(runId, '&kind=cleanup')
 
   /** A workflow whose second step is under way until the gate opens. With `early.rollback`, the first step can be undone too. */
   async function holding(registration: object = {}, early: { rollback?: true } = {}) {
-    const [hold, begun] = [gate(), gate()]
+    const { hold, begun, charge } = slow()
     const undone: string[] = []
-    const charge = run(
-      'charge',
-      async () => {
-        begun.open()
-        await hold.opened
-        return 'charged'
-      },
-      { rollback: true },
-    )
     const handler = undoing(flow([run('reserve', () => 'r', early), charge, run('never')]), {
       undo: step => void undone.push(step),
     })
@@ -63,7 +29,7 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
       const { runId, hold, undone, runner } = await holding({}, early)
       expect((await api.post(`/runs/${runId}/cancel`)).json).toMatchObject({ status: 'cancelled' })
       // The cleanup run waits for the answer.
-      const before = await cleanups(runId)
+      const before = await cleanupsOf(runId)
       expect(before.map(({ status }) => status)).toEqual(early.rollback ? ['queued'] : [])
       hold.open()
       const { id } = await cleanupOf(runId)
@@ -75,7 +41,7 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
       ])
       expect(await api.run(runId)).toMatchObject({ status: 'cancelled' })
       expect(runner.record.times(runId, 'never')).toBe(0)
-      expect((await cleanups(runId)).length).toBe(1)
+      expect((await cleanupsOf(runId)).length).toBe(1)
       expect((await api.stream(runId)).messages.map(({ data }) => data.status)).toContain('cancelled')
     },
   )
@@ -83,24 +49,16 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
   test('of a run that is out of time: it fails at its timeout, and the step is undone', async () => {
     const { runId, hold, undone } = await holding({ timeouts: { run: '300ms' } })
     expect((await api.failed(runId)).error).toMatchObject({ code: 'timeout' })
-    expect(await cleanups(runId)).toEqual([])
+    expect(await cleanupsOf(runId)).toEqual([])
     hold.open()
     await api.succeeded((await cleanupOf(runId)).id)
     expect(undone).toEqual(['charge'])
   })
 
   test('of a child whose parent is cancelled: it ends at once, and is cleaned up after', async () => {
-    const [hold, begun] = [gate(), gate()]
+    const { hold, begun, charge } = slow()
     const undone: string[] = []
-    const step = run(
-      'charge',
-      async () => {
-        begun.open()
-        await hold.opened
-      },
-      { rollback: true },
-    )
-    const kid = await open(undoing(flow([step]), { undo: name => void undone.push(name) }))
+    const kid = await open(undoing(flow([charge]), { undo: name => void undone.push(name) }))
     const { name } = await open(flow([child('c', kid.name)]))
     const { runId } = await api.send({ name })
     await begun.opened
@@ -118,7 +76,7 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
     await api.post(`/runs/${runId}/cancel`, { cleanup: false })
     await until(() => Promise.resolve(invoke?.signal.aborted))
     expect((await api.steps(runId)).map(({ name }) => name)).toEqual(['reserve'])
-    expect(await cleanups(runId)).toEqual([])
+    expect(await cleanupsOf(runId)).toEqual([])
   })
 
   test('a checkpoint of parallel steps is stored, and the pass goes on until its answer', async () => {
@@ -154,19 +112,9 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
   })
 
   test('a step that was to be tried again and succeeds late is undone', async () => {
-    const [hold, begun] = [gate(), gate()]
+    const { hold, begun, charge } = slow({ failures: 1 })
     const undone: string[] = []
-    let tries = 0
-    const step = run(
-      'charge',
-      async () => {
-        if (tries++ === 0) throw new Error('not yet')
-        begun.open()
-        await hold.opened
-      },
-      { rollback: true },
-    )
-    const { name } = await open(undoing(flow([step]), { undo: name => void undone.push(name) }), {
+    const { name } = await open(undoing(flow([charge]), { undo: name => void undone.push(name) }), {
       retry: { maxAttempts: 3, initialMs: 1, maxMs: 1 },
     })
     const { runId } = await api.send({ name })
@@ -179,20 +127,13 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
   })
 
   test('a late answer without anything to undo changes nothing', async () => {
-    const [hold, begun] = [gate(), gate()]
-    const { name } = await open(
-      flow([
-        run('a', async () => {
-          begun.open()
-          await hold.opened
-        }),
-      ]),
-    )
+    const { hold, begun, charge } = slow({ canBeUndone: false })
+    const { name } = await open(flow([charge]))
     const { runId } = await api.send({ name })
     await begun.opened
     await api.post(`/runs/${runId}/cancel`)
     hold.open()
     expect(await api.steps(runId)).toEqual([])
-    expect(await cleanups(runId)).toEqual([])
+    expect(await cleanupsOf(runId)).toEqual([])
   })
 })
