@@ -59,6 +59,7 @@ const [north, south] = ['north', 'south'].map(name => engine.api.as(keyOf('secre
 const ALL = operationList
 const entryOf = ({ id }: ListedOperation): Entry => ENTRIES[id] ?? {}
 const held = await fillTheNorth()
+const atFirst = await snapshot()
 
 test('every operation has its entry', () => {
   expect(ALL.map(({ id }) => id).filter(id => !(id in ENTRIES))).toEqual([])
@@ -75,7 +76,6 @@ describe.each(
   const { id, finds, elsewhere } = entryOf(operation)
 
   test('shows nothing of the north and changes nothing there', async () => {
-    const before = await snapshot()
     if (id !== undefined) await isAbsent(operation, held[id])
     for (const query of finds?.(held) ?? []) await findsNothing(operation, query)
     if (elsewhere !== undefined) {
@@ -84,7 +84,7 @@ describe.each(
       expect(json).toMatchObject(elsewhere)
     }
     expect(id ?? finds ?? elsewhere, 'the entry says what to look at').toBeDefined()
-    expect(await snapshot()).toEqual(before)
+    if (operation.method !== 'GET') expect(await snapshot()).toEqual(atFirst)
   })
 })
 
@@ -99,7 +99,6 @@ test('a read key opens a dry run of an event, and no other dry run and no event'
   const reader = engine.api.as(keyOf('read', 'north'))
   const event = { name: WORKFLOW }
   expect(await reader.post('/events?dryRun=1', event)).toMatchObject({ status: 200, json: { dryRun: true } })
-  const before = await snapshot()
   for (const query of ['', '?dryRun=0', '?dryRun=true', '?dryRun=0&dryRun=1', '?dryrun=1'])
     expect(await reader.post(`/events${query}`, event), query).toMatchObject({ status: 403, code: 'forbidden' })
   for (const path of [`/workflows/${APP}/${WORKFLOW}/runs`, '/bulk', '/events/redrive'])
@@ -108,7 +107,7 @@ test('a read key opens a dry run of an event, and no other dry run and no event'
     status: 403,
     json: { error: { details: { needs: ['secret', 'event', 'read'] } } },
   })
-  expect(await snapshot()).toEqual(before)
+  expect(await snapshot()).toEqual(atFirst)
 })
 
 // If the path names an object, the other namespace finds nothing, and so gets no cursor.
@@ -191,9 +190,9 @@ describe.each(ALL)('$id ($access)', operation => {
     // The request has no upgrade.
     (status === 400 && entryOf(operation).socket === true)
 
-  test.each(['north', 'south'])('is opened by the right kinds of key of %s, and by no others', async namespace => {
+  test('is opened by the right kinds of key, and by no others', async () => {
     for (const kind of KINDS) {
-      const answer = await ask(engine.api.as(keyOf(kind, namespace)), operation)
+      const answer = await ask(engine.api.as(keyOf(kind, 'north')), operation)
       if (OPENS[access].includes(kind)) expect(isLetIn(answer), `${kind}: ${answer.status} ${answer.text}`).toBe(true)
       else expect(answer, kind).toMatchObject({ status: 403, code: 'forbidden' })
     }
@@ -238,17 +237,15 @@ async function ask(
   })
 }
 
-/** Everything that the lists of `north` show, except the rates of its runners, which fall as time passes. */
+/** Everything that the lists of `north` show, except the rates and the liveness of its runners, which change as time passes. */
 async function snapshot(): Promise<Record<string, unknown>> {
   const lists = ALL.filter(operation => entryOf(operation).finds)
-  const shown = await Promise.all(
-    lists.map(async list => [list.id, withoutRates((await ask(north, list)).text)] as const),
-  )
+  const shown = await Promise.all(lists.map(async list => [list.id, timeless((await ask(north, list)).text)] as const))
   return Object.fromEntries(shown)
 }
 
-function withoutRates(text: string): unknown {
-  return JSON.parse(text, (key, value) => (key === 'passesPerMin' ? undefined : value))
+function timeless(text: string): unknown {
+  return JSON.parse(text, (key, value) => (key === 'passesPerMin' || key === 'live' ? undefined : value))
 }
 
 /** Creates at least one object of every kind, and two of the kinds that are listed in pages. */

@@ -153,14 +153,6 @@ describe('filters', () => {
     expect(await kinds('?runId=run_unknown')).toEqual([])
   })
 
-  test('action: only that kind', async () => {
-    const runId = await parked()
-    await act(runId, 'pause')
-    await act(runId, 'cancel')
-    expect(new Set((await entries('?action=pause')).map(({ action }) => action))).toEqual(new Set(['pause']))
-    expect((await entries('?action=cancel&limit=1'))[0]).toMatchObject({ runId })
-  })
-
   test('limit is 100 by default and at most 1000; out of range it is clamped', async () => {
     const runId = await parked()
     await Promise.all(Array.from({ length: 101 }, () => act(runId, 'pause')))

@@ -32,14 +32,6 @@ const keys = [
 const { engine: guarded } = await scenario({ realTime: true, env: { ENGINE_API_KEYS: JSON.stringify(keys) } })
 const open = await openEngine()
 
-describe('the probes', () => {
-  test.each(['/healthz', '/readyz'])('%s ignores keys', async path => {
-    for (const api of [guarded.api, guarded.api.as('wrong'), open.api.as('wrong')]) {
-      expect((await api.get(path)).status).toBe(200)
-    }
-  })
-})
-
 describe('the Authorization header', () => {
   const status = async (authorization: string) =>
     (await guarded.api.request('GET', '/runs', { headers: { authorization } })).status
@@ -118,11 +110,12 @@ describe('keys of the store, while the engine runs', () => {
     return { api, log, clock, administration, status, becomes }
   }
 
-  test('the first one closes an open engine, and revoking it opens nothing', async () => {
+  test('the first one closes an open engine and ends its streams, and revoking it opens nothing', async () => {
     const { api, administration, status, becomes } = await live()
-    expect(await status()).toBe(200)
+    const { over } = await api.follow('/events/stream')
     const { stored, key } = await administration.createKey({ kind: 'secret' })
     await becomes(401)
+    expect((await within(over, 'the end of the stream')).ended).toBe(true)
     expect(await status(api.as(key))).toBe(200)
     await administration.revokeKey(stored.id)
     await becomes(401, api.as(key))
@@ -216,14 +209,6 @@ describe('keys of the store, while the engine runs', () => {
     for (const { over } of ended) expect((await within(over, 'the end of the stream')).ended).toBe(true)
     await kept.send({ name: later })
     expect((await goesOn.over).ended).toBe(false)
-  })
-
-  test('the first one ends the streams of an open engine', async () => {
-    const { api, administration, becomes } = await live()
-    const { over } = await api.follow('/events/stream')
-    await administration.createKey({ kind: 'secret' })
-    await becomes(401)
-    expect((await within(over, 'the end of the stream')).ended).toBe(true)
   })
 
   test('are never shown, not even as hashes', async () => {

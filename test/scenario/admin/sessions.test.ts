@@ -28,6 +28,7 @@ const may = async (api: Api) => ({
   write: (await api.post('/runs/run_404/cancel')).status,
 })
 const SIGNED_OUT = { read: 401, write: 401 }
+const shared = await guarded()
 
 test('a session reads unless it asks for more, and gives no more than its key', async () => {
   const { api, open } = await guarded()
@@ -111,8 +112,7 @@ test.each([
   [{ key: 'a', ttl: '12.1h' }, /ttl must be from 1 minute to 12 hours/],
   [{ key: 'a', ttl: 'soon' }, /ttl must be milliseconds/],
 ])('a session is not opened by %j', async (body, message) => {
-  const { api } = await guarded()
-  const { status, json } = await api.post('/session', body)
+  const { status, json } = await shared.api.post('/session', body)
   expect([status, (json as { error: { message: string } }).error.message]).toEqual([
     400,
     expect.stringMatching(message),
