@@ -161,17 +161,3 @@ describe('priority', () => {
     expect(gated.started.slice(1)).toEqual([2, 4, 0, 3, 5, 1].map(i => runIds[i]))
   })
 })
-
-test('a registration with limits is applied in full, without a warning', async () => {
-  const workflows = [
-    {
-      name: unique('limited'),
-      concurrency: [{ limit: 2, key: 'event.data.a', scope: 'namespace' }],
-      throttle: { limit: 1, period: '1m' },
-      priority: 'event.data.p',
-      timeouts: { queue: '1m', run: '1h' },
-    },
-  ]
-  const answer = await api.post('/register', { app: unique('app'), url: 'http://127.0.0.1:9/', workflows })
-  expect(answer.json).toMatchObject({ warnings: [] })
-})

@@ -1,75 +1,10 @@
-// Keys that take turns when a limit holds runs back (docs/flow-control.md#fairness), on both databases and at two engines of
-// one.
+// Keys that take turns when a limit holds runs back (docs/flow-control.md#fairness). The shares that they get are in
+// order-servers.test.ts.
 
 import { expect, test } from 'vitest'
-import {
-  gate,
-  type Invoke,
-  openEngines,
-  openRunner,
-  PLACES,
-  REDIS_URL,
-  returned,
-  scenario,
-  unique,
-  until,
-  waitsFor,
-} from '../../kit/index.ts'
+import { gate, type Invoke, openRunner, returned, scenario, unique, until, waitsFor } from '../../kit/index.ts'
 
 const { api, clock } = await scenario()
-
-const LIMIT = { concurrency: { limit: 1 } }
-
-/** Starts runs of these keys behind one that blocks the limit, and returns the keys in the order in which the runs started. */
-async function started(
-  [freshStore, count]: [(typeof PLACES)[number][1], number],
-  keys: readonly string[],
-): Promise<string[]> {
-  const shared = { ENGINE_QUEUE: REDIS_URL, ENGINE_LIMITER: REDIS_URL }
-  const { api } = await openEngines(freshStore, count, { env: count > 1 ? shared : { ENGINE_QUEUE: 'memory' } })
-  const name = unique('fair')
-  const opened = gate()
-  const seen: string[] = []
-  const handler = async ({ event: { data } }: Invoke) => {
-    const { key } = data as { key: string }
-    if (key === 'first') await opened.opened
-    else seen.push(key)
-    return returned()
-  }
-  const registration = { fairness: { key: 'event.data.key', weight: 'event.data.key == "three" ? 3 : 1' }, ...LIMIT }
-  const runner = await openRunner({ workflows: { [name]: { handler, registration } } })
-  await runner.register(api)
-  const first = await api.send({ name, data: { key: 'first' } })
-  const events = keys.map(key => ({ name, data: { key } }))
-  for (let at = 0; at < events.length; at += 500)
-    expect((await api.post('/events/batch', events.slice(at, at + 500))).status).toBe(200)
-  const held = async () => (await api.get('/limits')).json as { waiting?: number }[]
-  await until(async () => (await held())[0]?.waiting === keys.length)
-  opened.open()
-  await api.succeeded(first.runId as string)
-  await until(() => seen.length === keys.length, { what: `${keys.length} runs to start` })
-  return seen
-}
-
-const many = (key: string, count: number) => Array<string>(count).fill(key)
-
-test.each(PLACES)(
-  'a key with 200 runs delays nine with two each until a tenth of the work is done, on %s',
-  async (_, ...place) => {
-    const small = Array.from({ length: 9 }, (_, n) => many(`small ${n}`, 2)).flat()
-    const seen = await started(place, [...many('big', 200), ...small])
-    const last = seen.findLastIndex(key => key !== 'big')
-    expect(last).toBeLessThanOrEqual((200 + 18) / 10)
-  },
-)
-
-test.each(PLACES)('three turns go to a weight of 3 where one goes to 1, on %s', async (_, ...place) => {
-  const seen = await started(place, [...many('one', 80), ...many('three', 80)])
-  const three = seen.slice(0, 100).filter(key => key === 'three').length
-  // 75, within 5 %.
-  expect(three).toBeGreaterThan(71)
-  expect(three).toBeLessThan(79)
-})
 
 test('keys take turns in the start queue of a throttle', async () => {
   const name = unique('fair')
@@ -87,7 +22,7 @@ test('keys take turns in the start queue of a throttle', async () => {
   }
   await api.succeeded(await send('first'))
   const held = []
-  for (const key of [...many('big', 12), ...many('small', 4)]) held.push(await send(key))
+  for (const key of [...Array(12).fill('big'), ...Array(4).fill('small')]) held.push(await send(key))
   for (const runId of held) await waitsFor(api, runId, 'throttle')
   while (seen.length < 1 + held.length) {
     const { length } = seen
@@ -144,7 +79,13 @@ test('a registration warns of fairness without a limit, and is refused with an e
   expect(warned.warnings).toEqual([
     expect.stringContaining('workflow "w": fairness: without `concurrency` or `throttle`'),
   ])
-  const fine = (await register({ fairness, throttle: { limit: 1, period: '1s' } })).json as { warnings: string[] }
+  const limits = {
+    concurrency: [{ limit: 2, key: 'event.data.a', scope: 'namespace' }],
+    throttle: { limit: 1, period: '1m' },
+    priority: 'event.data.p',
+    timeouts: { queue: '1m', run: '1h' },
+  }
+  const fine = (await register({ fairness, ...limits })).json as { warnings: string[] }
   expect(fine.warnings).toEqual([])
   const refused = await register({ fairness: { ...fairness, weight: 'event.data.' } })
   expect(refused.status).toBe(400)
