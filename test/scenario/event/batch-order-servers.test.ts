@@ -6,7 +6,7 @@ import { type Api, flow, openEngines, openRunner, PLACES, unique, until, wait } 
 import { Rng } from '../../sim/core/random.ts'
 
 const env = { ENGINE_QUEUE: 'memory' }
-const LISTS = 4
+const LISTS = 2
 const EVENTS_PER_LIST = 130
 
 interface Reply {

@@ -28,7 +28,7 @@ test('of ten posts to two engines at one moment one counts, before the wait and 
     return Promise.all(Array.from({ length: 10 }, (_, n) => (n % 2 ? api : other).post(pathname, n)))
   }
   const accepted = (answers: { status: number }[]) => answers.flatMap(({ status }, n) => (status === 202 ? [n] : []))
-  for (let i = 0; i < 10; i++) {
+  for (let i = 0; i < 4; i++) {
     const { runId } = await api.send({ name })
     const invoke = await until(() => runner.record.of(runId)[0])
     const early = accepted(await post(invoke, 'early'))

@@ -22,17 +22,12 @@ async function send(name: string, data: string): Promise<SendEventReply> {
 const ids = [1, 2].map(last => `{"id":184000000000000000${last}}`) as [string, string]
 
 describe('two ids that are the same as doubles', () => {
-  test('are two idempotency keys', async () => {
-    const name = await serve({ idempotency: { key: 'event.data.id' } })
-    for (const id of ids) expect(await send(name, id)).toMatchObject({ runId: expect.any(String) })
-    for (const id of ids) expect(await send(name, id)).toMatchObject({ deduped: true })
-  })
-
-  test('are two singletons, two rate limits, two buffers', async () => {
+  test('are two keys: of idempotency, singletons, rate limits and buffers', async () => {
     const key = 'event.data.id'
     const single = await serve({ singleton: { mode: 'skip', key } }, flow([wait('hold', 'nothing')]))
     const limited = await serve({ rateLimit: { limit: 1, period: '1h', key } })
-    for (const name of [single, limited]) {
+    const once = await serve({ idempotency: { key } })
+    for (const name of [single, limited, once]) {
       for (const id of ids) expect(await send(name, id)).toMatchObject({ runId: expect.any(String) })
       for (const id of ids) expect(await send(name, id)).not.toHaveProperty('runId')
     }

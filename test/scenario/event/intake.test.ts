@@ -121,14 +121,6 @@ describe('accepted with 202', () => {
     expect(await sdk.send(body)).toEqual({ deduped: true, eventId: first.eventId, runId: first.runId })
   })
 
-  test('the answer has eventId, runId, woke and triggered', async () => {
-    const { json } = await api.post('/events', { name: echo, app: runner.app })
-    const { eventId, runId } = json as { eventId: string; runId: string }
-    expect(json).toEqual({ eventId, runId, woke: 0, triggered: [{ workflow: echo, app: runner.app, runId }] })
-    expect(eventId).toMatch(/^evt_/)
-    expect(runId).toMatch(/^run_/)
-  })
-
   test('an event that matches nothing: empty triggered, no runId, and recorded', async () => {
     const name = unique('nothing')
     const answer = await api.post('/events', { name, data: [1] })

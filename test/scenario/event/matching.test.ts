@@ -64,12 +64,6 @@ describe('triggers', () => {
     const explicit = await app([{ event: unique('event') }])
     expect(await starts({ name: explicit.name })).toEqual([])
   })
-
-  test('a workflow that matches by several triggers starts once', async () => {
-    const event = unique('order.paid')
-    const { app: owner, name } = await app([{ event }, { event: `${event}*` }])
-    expect(await starts({ name: event })).toEqual([`${owner}/${name}`])
-  })
 })
 
 describe('scope: app and targetApp', () => {
@@ -182,15 +176,11 @@ describe('filters', () => {
     expect(await starts({ name: event, data: { a: 2 } })).toEqual([`${owner}/${name}`])
   })
 
-  test.each<[string, unknown]>([
-    ['a missing field', { other: 1 }],
-    ['a wrong type', { total: 'much' }],
-    ['no object', [1, 2]],
-    ['null', null],
-  ])('a filter that errors does not match: %s', async (_, data) => {
+  test('a filter that errors does not match: by a missing field, a wrong type, data that is no object, and null', async () => {
     const event = unique('order')
     await app([{ event, if: 'event.data.total > 100' }])
-    expect(await starts({ name: event, data })).toEqual([])
+    for (const data of [{ other: 1 }, { total: 'much' }, [1, 2], null])
+      expect(await starts({ name: event, data })).toEqual([])
   })
 
   test('without data the filter sees null', async () => {

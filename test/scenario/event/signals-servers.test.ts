@@ -21,7 +21,7 @@ import {
 import { isNight } from '../../part.ts'
 
 /** Each pass carries the results of all earlier ones, so the work grows with the square. */
-const SIGNALS = isNight ? 1000 : 200
+const SIGNALS = isNight ? 1000 : 100
 
 const FEATURES = { features: ['signals', 'wait-order', 'continue-as'] }
 const signal = (name: string, signal = name, fields: object = {}) => step('WaitForSignal', name, { signal, ...fields })
@@ -227,7 +227,7 @@ describe.each(PLACES)('on %s', async (_, freshStore, count) => {
 
   test('a chain takes every signal, in their order, and is followed by the id of its first run', async () => {
     const { runId, signal: send, update } = await start(relay)
-    const sent = Array.from({ length: 40 }, (_, n) => n)
+    const sent = Array.from({ length: 20 }, (_, n) => n)
     for (const n of sent) expect(await send('go', n)).toMatchObject({ status: 202 })
     const asked = update('go', 'asked')
     await until(async () => (await api.get(`/events?source=update&limit=1`)).text.includes('asked') || undefined)
@@ -243,7 +243,7 @@ describe.each(PLACES)('on %s', async (_, freshStore, count) => {
   })
 
   test('a signal in the moment of the end is taken or refused, never both and never neither', async () => {
-    for (let i = 0; i < 30; i++) {
+    for (let i = 0; i < 10; i++) {
       const { runId, signal: send, waits } = await start(flow([signal('a', 'go')], valuesOf))
       await waits()
       const answers = await Promise.all(Array.from({ length: 5 }, (_, n) => send('go', n)))

@@ -9,7 +9,7 @@ const { api, clock, workflow } = await scenario()
 const batched = (batch: Record<string, unknown>) => workflow(() => returned(), { registration: { batch } })
 
 async function inputs(workflow: string): Promise<unknown[][]> {
-  const runs = (await api.runs(`?q=${workflow}&limit=500`)).filter(run => run.workflow === workflow)
+  const runs = await api.runs(`?workflow=${workflow}&limit=500`)
   return Promise.all(runs.map(async ({ id }) => (await api.run(id)).input as unknown[]))
 }
 

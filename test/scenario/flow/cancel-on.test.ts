@@ -5,9 +5,7 @@ import { child, emit, flow, scenario, unique, until, wait } from '../../kit/inde
 
 const { api, engine, workflow } = await scenario({ realTime: true })
 
-async function runsOf(workflow: string) {
-  return (await api.runs(`?q=${workflow}&limit=200`)).filter(run => run.workflow === workflow)
-}
+const runsOf = (workflow: string) => api.runs(`?workflow=${workflow}&limit=200`)
 
 const stoppable = async (cancelOn: object[], extra: object = {}): Promise<string> =>
   (await workflow(flow([wait('hold', 'nothing')]), { registration: { cancelOn, ...extra } })).name

@@ -19,10 +19,7 @@ async function listed({ app }: PlainRunner): Promise<WorkflowDefinition> {
   return (json as WorkflowDefinition[])[0] as WorkflowDefinition
 }
 
-async function runsOf(runner: PlainRunner, of = api) {
-  const name = nameOf(runner)
-  return (await of.runs(`?q=${name}`)).filter(run => run.workflow === name)
-}
+const runsOf = (runner: PlainRunner, of = api) => of.runs(`?workflow=${nameOf(runner)}`)
 
 /** Resolves with the workflow's runs, once there are that many. */
 function runs(runner: PlainRunner, count: number, of = api) {

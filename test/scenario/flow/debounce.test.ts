@@ -7,9 +7,7 @@ const { api, clock, engine, workflow } = await scenario()
 
 const debounced = (debounce: Record<string, unknown>) => workflow(() => returned(), { registration: { debounce } })
 
-async function runsOf(workflow: string) {
-  return (await api.runs(`?q=${workflow}&limit=500`)).filter(run => run.workflow === workflow)
-}
+const runsOf = (workflow: string) => api.runs(`?workflow=${workflow}&limit=200`)
 
 /** Resolves with the workflow's runs, once there are that many. */
 function runs(workflow: string, count: number) {

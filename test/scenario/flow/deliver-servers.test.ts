@@ -147,7 +147,7 @@ describe.each(PLACES)('on %s', async (_, freshStore, count) => {
       live.set(k, (live.get(k) ?? 0) - 1)
       return returned()
     })
-    const sent = Array.from({ length: 2000 }, (_, n) => ({ k: `${n % 50}`, n }))
+    const sent = Array.from({ length: 1000 }, (_, n) => ({ k: `${n % 25}`, n }))
     // As many senders as an engine has concurrent sockets.
     const rest = [...sent]
     const sender = async () => {

@@ -6,9 +6,7 @@ import { emit, flow, run, scenario, unique } from '../../kit/index.ts'
 
 const { api, clock, engine, workflow } = await scenario()
 
-async function runsOf(workflow: string) {
-  return (await api.runs(`?q=${workflow}&limit=200`)).filter(run => run.workflow === workflow)
-}
+const runsOf = (workflow: string) => api.runs(`?workflow=${workflow}&limit=200`)
 const DAY = 86_400_000
 
 const once = async (idempotency: object): Promise<string> =>

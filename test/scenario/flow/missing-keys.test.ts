@@ -8,7 +8,7 @@ import { emit, flow, returned, scenario, unique, until } from '../../kit/index.t
 const { api, clock, engine, workflow } = await scenario()
 
 const inputsOf = async (workflow: string) => {
-  const runs = (await api.runs(`?q=${workflow}&limit=200`)).filter(run => run.workflow === workflow)
+  const runs = await api.runs(`?workflow=${workflow}&limit=200`)
   return Promise.all(runs.map(async ({ id }) => (await api.run(id)).input))
 }
 

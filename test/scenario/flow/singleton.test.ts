@@ -6,9 +6,7 @@ import { child, emit, flow, gate, run, scenario, unique, until, wait } from '../
 
 const { api, engine, workflow } = await scenario({ realTime: true })
 
-async function runsOf(workflow: string) {
-  return (await api.runs(`?q=${workflow}&limit=200`)).filter(run => run.workflow === workflow)
-}
+const runsOf = (workflow: string) => api.runs(`?workflow=${workflow}&limit=200`)
 
 const single = async (singleton: object, handler = flow([wait('hold', 'nothing')])): Promise<string> =>
   (await workflow(handler, { registration: { singleton } })).name
