@@ -36,7 +36,7 @@ describe('right after one engine acknowledged', async () => {
   const post = async (event: Record<string, unknown>) => (await two.post('/events', event)).json
 
   test('a registration, an event at the other starts its run', async () => {
-    for (let i = 0; i < 5; i++) {
+    for (let i = 0; i < 2; i++) {
       const runner = await listening()
       await runner.register(one)
       const { triggered, runId } = await two.send({ name: runner.app })
@@ -46,7 +46,7 @@ describe('right after one engine acknowledged', async () => {
   })
 
   test('a registration, the other pauses its schedule', async () => {
-    for (let i = 0; i < 5; i++) {
+    for (let i = 0; i < 2; i++) {
       const runner = await listening(undefined, { triggers: [{ cron: '0 0 1 1 *' }] })
       await runner.register(one)
       const paused = await two.post(`/schedules/wf:${runner.app}:${runner.app}:0/pause`)
@@ -116,7 +116,7 @@ describe('right after one engine acknowledged', async () => {
   test('a session or a key, both open the other', async () => {
     const made = async (path: string, body: object) =>
       (await one.post(path, body)).json as { token: string; key: string }
-    for (let i = 0; i < 5; i++) {
+    for (let i = 0; i < 2; i++) {
       const { token } = await made('/session', { key: INBOUND_KEY })
       expect((await two.as(token).get('/whoami')).status).toBe(200)
       const { key } = await made('/keys', { kind: 'runner' })

@@ -241,31 +241,6 @@ for (const [wire, env] of Object.entries(WIRES)) {
       expect(settled(messages)).toBe(3)
       expect(messages.at(-1)?.data).toMatchObject({ kind: 'run_status', status: 'succeeded' })
     })
-
-    test('a schedule fires once, a concurrency limit counts for both', async () => {
-      const underWay = { now: 0, most: 0 }
-      const slow: Handler = async () => {
-        underWay.now++
-        underWay.most = Math.max(underWay.most, underWay.now)
-        await new Promise(resolve => setTimeout(resolve, 20))
-        underWay.now--
-        return returned()
-      }
-      const limited = await workflow(slow, { concurrency: { limit: 2 } })
-      const ticking = await workflow(() => returned(), { triggers: [{ cron: '* * * * * *' }] })
-      const runs = await Promise.all(
-        Array.from({ length: 20 }, (_, i) => [one, two][i % 2]?.api.send({ name: limited.name })),
-      )
-      for (const accepted of runs) await one.api.succeeded(accepted?.runId as string)
-      expect(underWay.most).toBe(2)
-      const ticks = await until(async () => {
-        const ticks = await one.api.runs(`?app=${ticking.name}`)
-        return ticks.length >= 3 && ticks
-      })
-      const inputs = await Promise.all(ticks.map(({ id }) => one.api.run(id)))
-      const times = inputs.map(({ input }) => (input as { scheduledAt: string }).scheduledAt)
-      expect(new Set(times).size).toBe(times.length)
-    })
   })
 }
 

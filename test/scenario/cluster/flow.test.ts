@@ -34,48 +34,63 @@ for (const [wire, env] of Object.entries(WIRES)) {
       Array.from({ length: count }, (_, i) => ({ name, data: { i, key: i % 2 } }))
     const post = async (name: string) => (await cluster.api.post('/events', { name, data: {} })).json as SendEventReply
 
-    test('a debounce gathers the events of all of them, and fires once, at its time', async () => {
-      const { name, record } = await cluster.workflow(() => returned(), {
-        debounce: { period: '10s', mode: 'all', key: 'event.data.key' },
+    // These policies are in the database alone.
+    if (!isCountedTogether) {
+      test('a debounce gathers the events of all of them, and fires once, at its time', async () => {
+        const { name, record } = await cluster.workflow(() => returned(), {
+          debounce: { period: '10s', mode: 'all', key: 'event.data.key' },
+        })
+        const answers = await cluster.sendEach(events(name))
+        expect(answers.flatMap(({ triggered }) => triggered)).toEqual(
+          Array.from({ length: EVENTS }, () => expect.objectContaining({ debounced: true })),
+        )
+        clock.jump(9999)
+        expect((await cluster.getFromEach(`/runs?app=${name}`)).map(({ json }) => json)).toEqual([[], [], []])
+        clock.jump(1)
+        const inputs = (await inputsOf(name, 2)) as { i: number; key: number }[][]
+        expect(inputs.map(input => new Set(input.map(({ key }) => key)).size)).toEqual([1, 1])
+        const gathered = inputs.flat().map(({ i }) => i)
+        expect(gathered.sort((a, b) => a - b)).toEqual(Array.from({ length: EVENTS }, (_, i) => i))
+        clock.jump(60_000)
+        expect(await runsOf(name, 2)).toHaveLength(2)
+        expect(record.invokes).toHaveLength(2)
       })
-      const answers = await cluster.sendEach(events(name))
-      expect(answers.flatMap(({ triggered }) => triggered)).toEqual(
-        Array.from({ length: EVENTS }, () => expect.objectContaining({ debounced: true })),
-      )
-      clock.jump(9999)
-      expect((await cluster.getFromEach(`/runs?app=${name}`)).map(({ json }) => json)).toEqual([[], [], []])
-      clock.jump(1)
-      const inputs = (await inputsOf(name, 2)) as { i: number; key: number }[][]
-      expect(inputs.map(input => new Set(input.map(({ key }) => key)).size)).toEqual([1, 1])
-      const gathered = inputs.flat().map(({ i }) => i)
-      expect(gathered.sort((a, b) => a - b)).toEqual(Array.from({ length: EVENTS }, (_, i) => i))
-      clock.jump(60_000)
-      expect(await runsOf(name, 2)).toHaveLength(2)
-      expect(record.invokes).toHaveLength(2)
-    })
 
-    test('a batch is filled by the events of all of them, and each event is in exactly one', async () => {
-      const { name } = await cluster.workflow(() => returned(), { batch: { maxSize: 5, timeout: '1h' } })
-      const answers = await cluster.sendEach(events(name))
-      expect(answers.filter(({ runId }) => runId !== undefined)).toHaveLength(2)
-      clock.jump(3_600_000)
-      const batches = (await inputsOf(name, 3)) as { i: number }[][]
-      expect(batches.map(({ length }) => length).sort()).toEqual([2, 5, 5])
-      const batched = batches.flat().map(({ i }) => i)
-      expect(batched.sort((a, b) => a - b)).toEqual(Array.from({ length: EVENTS }, (_, i) => i))
-    })
-
-    test('a singleton that skips allows one live run, whichever engine started it', async () => {
-      const { name } = await cluster.workflow(flow([wait('hold', 'nothing')]), {
-        singleton: { mode: 'skip' },
+      test('a batch is filled by the events of all of them, and each event is in exactly one', async () => {
+        const { name } = await cluster.workflow(() => returned(), { batch: { maxSize: 5, timeout: '1h' } })
+        const answers = await cluster.sendEach(events(name))
+        expect(answers.filter(({ runId }) => runId !== undefined)).toHaveLength(2)
+        clock.jump(3_600_000)
+        const batches = (await inputsOf(name, 3)) as { i: number }[][]
+        expect(batches.map(({ length }) => length).sort()).toEqual([2, 5, 5])
+        const batched = batches.flat().map(({ i }) => i)
+        expect(batched.sort((a, b) => a - b)).toEqual(Array.from({ length: EVENTS }, (_, i) => i))
       })
-      const replies = await Promise.all(events(name).map(() => post(name)))
-      expect(replies.filter(({ runId }) => runId !== undefined)).toHaveLength(1)
-      expect(replies.filter(({ skipped }) => skipped)).toHaveLength(EVENTS - 1)
-      const [run] = await runsOf(name, 1)
-      await cluster.api.post(`/runs/${run?.id}/cancel`)
-      expect((await post(name)).runId).toBeDefined()
-    })
+
+      test('a singleton that skips allows one live run, whichever engine started it', async () => {
+        const { name } = await cluster.workflow(flow([wait('hold', 'nothing')]), {
+          singleton: { mode: 'skip' },
+        })
+        const replies = await Promise.all(events(name).map(() => post(name)))
+        expect(replies.filter(({ runId }) => runId !== undefined)).toHaveLength(1)
+        expect(replies.filter(({ skipped }) => skipped)).toHaveLength(EVENTS - 1)
+        const [run] = await runsOf(name, 1)
+        await cluster.api.post(`/runs/${run?.id}/cancel`)
+        expect((await post(name)).runId).toBeDefined()
+      })
+
+      test('a schedule fires once at each of its instants', async () => {
+        const { name } = await cluster.workflow(() => returned(), { triggers: [{ cron: '0 * * * *' }] })
+        const HOUR = 3_600_000
+        for (let fired = 1; fired <= 4; fired++) {
+          clock.jumpTo(Math.floor(clock.now() / HOUR + 1) * HOUR)
+          await runsOf(name, fired)
+        }
+        const times = ((await inputsOf(name, 4)) as { scheduledAt: string }[]).map(({ scheduledAt }) => scheduledAt)
+        expect(times).toHaveLength(4)
+        expect(new Set(times).size).toBe(4)
+      })
+    }
 
     test('a singleton that cancels leaves one live run, and aborts the passes of the others at every engine', async () => {
       const live = new Set<string>()
@@ -127,18 +142,6 @@ for (const [wire, env] of Object.entries(WIRES)) {
       }
       for (const runId of runs) await cluster.api.succeeded(runId)
       expect([...most.values()]).toEqual([2, 2])
-    })
-
-    test('a schedule fires once at each of its instants', async () => {
-      const { name } = await cluster.workflow(() => returned(), { triggers: [{ cron: '0 * * * *' }] })
-      const HOUR = 3_600_000
-      for (let fired = 1; fired <= 4; fired++) {
-        clock.jumpTo(Math.floor(clock.now() / HOUR + 1) * HOUR)
-        await runsOf(name, fired)
-      }
-      const times = ((await inputsOf(name, 4)) as { scheduledAt: string }[]).map(({ scheduledAt }) => scheduledAt)
-      expect(times).toHaveLength(4)
-      expect(new Set(times).size).toBe(4)
     })
 
     test('a rate limit counts for all with a shared limiter, and for each without', async () => {

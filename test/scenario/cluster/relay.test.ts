@@ -3,6 +3,7 @@
 
 import type { RunExplanation } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
+import { WIRES } from '../../kit/engine/cluster.ts'
 import {
   flow,
   freshSchema,
@@ -22,11 +23,6 @@ import {
 import { type ConnectClient, dial } from '../../kit/runner/connect-client.ts'
 import { TcpProxy } from '../../kit/servers/tcp-proxy.ts'
 import { API_KEYS, SECRET_KEY } from '../../kit/webhook/webhooks.ts'
-
-const WIRES: Record<string, Record<string, string>> = {
-  PostgreSQL: {},
-  Redis: { ENGINE_QUEUE: REDIS_URL, ENGINE_LIMITER: REDIS_URL },
-}
 
 async function open(storeFile: string, env: Record<string, string>) {
   const { api, url, takeErrors } = await openEngine({ storeFile, env: { ...env, ENGINE_API_KEYS: API_KEYS } })

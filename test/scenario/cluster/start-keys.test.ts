@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { Cluster } from '../../kit/engine/cluster.ts'
 import { flow, JumpClock, wait } from '../../kit/index.ts'
 
-const STARTS = 100
+const STARTS = 40
 
 const cluster = await Cluster.open(2, new JumpClock(), {})
 
