@@ -44,14 +44,21 @@ test('a package in the bundle is not installed beside it', () => {
   expect([...needed].sort()).toEqual(Object.keys(dependencies).sort())
 })
 
-test.each(['cli', 'client', 'engine', 'protocol', 'sdk'])('%s is published without what only builds need', name => {
-  const args = ['pack', '--dry-run', '--json', '--ignore-scripts']
-  const output = execFileSync('npm', args, { cwd: join(packages, name), encoding: 'utf8', stdio: 'pipe' })
-  const [{ files }] = JSON.parse(output) as [{ files: { path: string }[] }]
-  expect(files.length).toBeGreaterThan(3)
-  // The template of a project has a test of its own.
-  const ours = files.filter(({ path }) => !path.startsWith('template/'))
-  expect(ours.filter(({ path }) => /tsbuildinfo|\.test\.|testkit/.test(path))).toEqual([])
+test('packages are published without what only builds need', () => {
+  const published = ['cli', 'client', 'engine', 'protocol', 'sdk'].map(name => `--workspace=packages/${name}`)
+  const args = ['pack', '--dry-run', '--json', '--ignore-scripts', ...published]
+  const output = execFileSync('npm', args, { cwd: dirname(packages), encoding: 'utf8', stdio: 'pipe' })
+  const packed = JSON.parse(output) as { name: string; files: { path: string }[] }[]
+  expect(packed).toHaveLength(published.length)
+  for (const { name, files } of packed) {
+    expect(files.length, name).toBeGreaterThan(3)
+    // The template of a project has a test of its own.
+    const ours = files.filter(({ path }) => !path.startsWith('template/'))
+    expect(
+      ours.filter(({ path }) => /tsbuildinfo|\.test\.|testkit/.test(path)),
+      name,
+    ).toEqual([])
+  }
 })
 
 test('a package without any licence stops the build', () => {
