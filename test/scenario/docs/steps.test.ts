@@ -1,10 +1,9 @@
 // Runs the code blocks of docs/steps.md on a real engine: each block is in `steps.workflows.ts`
 // (`snippets.test.ts` checks that), and does what the page says.
 
-import { connect } from '@perdure/sdk/connect'
 import { serve } from '@perdure/sdk/node'
 import { expect, test } from 'vitest'
-import { onCleanup, openDestination, openEngine, scenario, skipWait, until, waitsFor } from '../../kit/index.ts'
+import { onCleanup, openDestination, scenario, skipWait, until, waitsFor } from '../../kit/index.ts'
 import { all, calls, letChargesFail, options } from './steps.workflows.ts'
 
 const { api, clock, url } = await scenario({ env: { ENGINE_WEBHOOK_ALLOW: '127.0.0.1' } })
@@ -248,29 +247,4 @@ test('rollbacks: a failed run is undone, and a cancelled one after its onCancel'
   await api.post(`/runs/${cancelled}/cancel`)
   await cleanedUp(cancelled)
   expect(calls).toEqual(['mail ada: Cancelled after reserve, pay', 'refund ch_10', 'release shelf of A-1'])
-})
-
-test('over Connect the same code gives the same', async () => {
-  const other = await openEngine()
-  const options = { app: 'docs', workflows: all, engineUrl: other.url, log: () => {}, handleSignals: false }
-  const connected = connect(options)
-  onCleanup(() => connected.close())
-  await connected.ready
-  const send = async (name: string, of = other.api) => (await of.send({ name, data: order })).runId as string
-  /** The steps without their ids and times. */
-  const stepsOf = async (of: typeof api, runId: string) =>
-    (await of.steps(runId)).map(({ name, op, index, status, attempt, data }) => {
-      return { name, op, index, status, attempt, ...(op === 'StepRun' && { data }) }
-    })
-  for (const name of ['docs-run', 'docs-child', 'docs-repeats', 'docs-together']) {
-    const [here, there] = [await send(name, api), await send(name)]
-    if (name === 'docs-together') {
-      await Promise.all([api.reaches(here, 'waiting'), other.api.reaches(there, 'waiting')])
-      for (const of of [api, other.api]) await of.send({ name: 'quote/accepted' })
-    }
-    const ended = await other.api.succeeded(there)
-    expect(ended.result).toEqual(await resultOf(here))
-    expect(await stepsOf(other.api, there)).toEqual(await stepsOf(api, here))
-  }
-  expect((await other.api.succeeded(await send('docs-beside'))).result).toBe('the step')
 })
