@@ -111,8 +111,9 @@ describe.each(PLACES)('on %s', async (_, freshStore, count) => {
     expect((await raise(id, { usd: 3 })).json).toMatchObject({ error: { code: 'run_terminal' } })
   })
 
-  test('a run fails with whenExceeded: fail; a returned result stands', async () => {
-    const { start } = await open(() => ({
+  test('a run fails with whenExceeded: fail, as an endpoint learns; a returned result stands', async () => {
+    const destination = await openDestination()
+    const { start, runner } = await open(() => ({
       strict: { budget: { usd: 1, whenExceeded: 'fail' }, handler: flow([spends('a', { usd: 2 }), run('b')]) },
       returns: {
         budget: { usd: 1, whenExceeded: 'fail' },
@@ -122,26 +123,18 @@ describe.each(PLACES)('on %s', async (_, freshStore, count) => {
         }),
       },
     }))
+    await api.post('/webhook-endpoints', { app: runner.app, url: destination.url, eventKinds: ['run.failed'] })
     const id = await start('strict')
     expect((await api.failed(id)).error).toMatchObject({
       code: 'budget_exceeded',
       message: `The budget of run ${id} is exceeded: 2 of 1 usd are spent.`,
     })
-    const done = await start('returns')
-    expect((await api.succeeded(done)).result).toBe('done')
-    expect(await budget(done)).toEqual({ usd: { limit: 1, spent: 9 } })
-  })
-
-  test('an endpoint learns that a run has failed beyond its budget', async () => {
-    const destination = await openDestination()
-    const { start, runner } = await open(() => ({
-      strict: { budget: { usd: 1, whenExceeded: 'fail' }, handler: flow([spends('a', { usd: 2 }), run('b')]) },
-    }))
-    await api.post('/webhook-endpoints', { app: runner.app, url: destination.url, eventKinds: ['run.failed'] })
-    const id = await start('strict')
     await until(() => destination.requests.length > 0, { what: 'the post' })
     const { type, data } = JSON.parse(destination.requests[0]?.body ?? '')
     expect([type, data.run.id, data.run.error.code]).toEqual(['run.failed', id, 'budget_exceeded'])
+    const done = await start('returns')
+    expect((await api.succeeded(done)).result).toBe('done')
+    expect(await budget(done)).toEqual({ usd: { limit: 1, spent: 9 } })
   })
 
   test('failed attempts count, and each attempt once', async () => {

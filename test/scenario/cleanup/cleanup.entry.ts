@@ -24,7 +24,7 @@ export function slow({ failures = 0, canBeUndone = true } = {}) {
   return { hold, begun, charge: run('charge', execute, canBeUndone ? { rollback: true } : {}) }
 }
 
-/** What the scenarios do at an engine: register workflows under new names, and find the runs that follow a run. */
+/** Registers workflows under new names at an engine, and finds the runs that follow a run. */
 export function cleanups(api: Api, features: string[]) {
   const followers = async (runId: string, query = '') =>
     (await api.get(`/runs?parentRunId=${runId}${query}`)).json as (RunSummary & { kind?: string })[]

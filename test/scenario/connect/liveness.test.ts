@@ -124,7 +124,6 @@ test.each<[string, (client: ConnectClient) => void]>([
   ['a frame nobody knows', client => client.send('anything')],
   ['a heartbeat.ack', client => client.send('heartbeat.ack')],
   ['a ping of its own', client => client.ws.ping()],
-  ['a pong', client => client.ws.pong()],
 ])('%s is a sign of life, and dates the runner', async (_, live) => {
   const app = unique('lively')
   const client = await mute(app)
