@@ -1,15 +1,19 @@
 // How the `perdure` command ends: its exit codes, its output streams, and that it always ends.
 
 import { describe, expect, test } from 'vitest'
-import { type CliOptions, type Exit, flow, openEngine, perdure, scenario, unique, wait } from '../../kit/index.ts'
+import { CommandHost, flow, openEngine, perdure, scenario, unique, wait } from '../../kit/index.ts'
 
 const { api, engine } = await scenario({ realTime: true })
 const held = unique('held')
 await engine.runner({ workflows: { [held]: flow([wait('gate', unique('go'))]) } })
 
-/** Runs a command line on the engine. */
-const cli = (args: readonly string[], options: CliOptions = {}): Promise<Exit> =>
-  perdure(args, { ...options, env: { ENGINE_URL: engine.url, ...options.env } })
+const commands = new CommandHost()
+const ENV = { ENGINE_URL: engine.url }
+const cli = (args: readonly string[], env: Record<string, string> = {}) => commands.run(args, { ...ENV, ...env })
+
+/** Runs command lines: the first in its own process, which must end, and the others in one. */
+const all = ([first = [], ...others]: string[][]) =>
+  Promise.all([perdure(first, { env: ENV }), ...others.map(args => cli(args))])
 
 describe('how it ends', () => {
   test('2: bad usage, reported on stderr alone', async () => {
@@ -20,7 +24,7 @@ describe('how it ends', () => {
       [['events', 'send', 'x', '--data', '@/no/such/file'], '--data cannot be read'],
       [['apps', '--url', 'nonsense'], 'is not an http or https URL: nonsense'],
     ]
-    const exits = await Promise.all(wrong.map(([args]) => perdure(args)))
+    const exits = await all(wrong.map(([args]) => args))
     for (const [i, [args, says]] of wrong.entries()) {
       expect(exits[i], args.join(' ')).toMatchObject({ code: 2, stdout: '' })
       expect(exits[i]?.stderr, args.join(' ')).toContain(says)
@@ -28,14 +32,14 @@ describe('how it ends', () => {
   })
 
   test('3: no engine, named', async () => {
-    const commands = [
+    const unreachable = [
       ['runs', 'list', '--json'],
       ['runs', 'watch', 'run_1'],
       ['events', 'send', 'x'],
     ]
     const gone = await openEngine()
     await gone.stop()
-    const exits = await Promise.all(commands.map(args => perdure([...args, '--url', gone.url])))
+    const exits = await all(unreachable.map(args => [...args, '--url', gone.url]))
     for (const exit of exits) {
       expect(exit).toMatchObject({ code: 3, stdout: '' })
       expect(exit.stderr).toMatch(
@@ -45,14 +49,14 @@ describe('how it ends', () => {
   })
 
   test('1: a refusal by the engine', async () => {
-    const commands = [
+    const refused = [
       ['runs', 'get'],
       ['runs', 'steps'],
       ['runs', 'logs'],
       ['runs', 'watch'],
       ['events', 'get'],
     ]
-    const exits = await Promise.all(commands.map(args => cli([...args, 'nobody', '--json'])))
+    const exits = await all(refused.map(args => [...args, 'nobody', '--json']))
     for (const exit of exits) {
       expect(exit).toMatchObject({ code: 1, stdout: '' })
       expect(exit.stderr).toMatch(/^perdure: .+ \(not_found, request req_\w+\)\n$/)
@@ -65,9 +69,9 @@ describe('how it ends', () => {
     const guarded = await openEngine({ env: { ENGINE_API_KEYS: keys } })
     const args = ['apps', '--url', guarded.url]
     const [without, flag, env] = await Promise.all([
-      perdure(args),
-      perdure([...args, '--api-key', key]),
-      perdure(args, { env: { ENGINE_API_KEY: key } }),
+      cli(args),
+      cli([...args, '--api-key', key]),
+      cli(args, { ENGINE_API_KEY: key }),
     ])
     expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining('(unauthorized') })
     for (const exit of [flag, env]) expect(exit).toMatchObject({ code: 0, stderr: 'nothing found\n' })
@@ -76,7 +80,8 @@ describe('how it ends', () => {
   test('without a message, when the output is closed', async () => {
     const { runId: id } = await api.send({ name: held })
     await api.reaches(id, 'waiting')
-    const { code, stderr } = await cli(['runs', 'watch', id], {
+    const { code, stderr } = await perdure(['runs', 'watch', id], {
+      env: ENV,
       onOutput: (_, process) => {
         process.stopReading()
         void api.post(`/runs/${id}/cancel`)
@@ -86,9 +91,7 @@ describe('how it ends', () => {
   })
 
   test('0: help and version', async () => {
-    const [none, flag, serve, version] = await Promise.all(
-      [[], ['--help'], ['help', 'serve'], ['--version']].map(args => perdure(args)),
-    )
+    const [none, flag, serve, version] = await all([[], ['--help'], ['help', 'serve'], ['--version']])
     for (const exit of [none, flag, serve, version]) expect(exit).toMatchObject({ code: 0, stderr: '' })
     expect(none?.stdout).toBe(flag?.stdout)
     for (const says of ['serve', 'runs', 'events', 'keys', 'Exit codes', 'Examples']) {
