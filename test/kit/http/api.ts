@@ -1,6 +1,7 @@
 // A client of the public HTTP interface: bare requests, and the reads and waits that most scenarios need.
 
 import type { EventRecord, Run, RunLogLine, RunStatus, RunSummary, StepRecord } from '@perdure/protocol'
+import { unique } from '../temp.ts'
 import { gate, PATIENCE_MS, until } from '../until.ts'
 import { readSse, type SseOptions, type SseResult } from './sse.ts'
 
@@ -84,6 +85,29 @@ export class Api {
     return this.request('PUT', path, { body: typeof body === 'string' ? body : JSON.stringify(body), headers })
   }
 
+  patch(path: string, body: unknown): Promise<Answer> {
+    const headers = { 'content-type': 'application/json' }
+    return this.request('PATCH', path, { body: JSON.stringify(body), headers })
+  }
+
+  /** Registers one workflow, `w`, of a runner that is not there. The answer may be a refusal. */
+  offer(workflow: object): Promise<Answer> {
+    const workflows = [{ name: 'w', ...workflow }]
+    return this.post('/register', { app: unique('app'), url: 'http://127.0.0.1:9/', workflows })
+  }
+
+  /** Every page of a list. */
+  async pages<T>(path: string): Promise<T[][]> {
+    const pages: T[][] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const at: string = cursor && `${path.includes('?') ? '&' : '?'}cursor=${encodeURIComponent(cursor)}`
+      const { json, headers } = await this.get(path + at)
+      pages.push(json as T[])
+      cursor = headers.get('x-next-cursor')
+    }
+    return pages
+  }
+
   /** Posts an event. Throws when it is not accepted. */
   async send(event: Record<string, unknown>): Promise<Accepted> {
     const { status, json, text } = await this.post('/events', event)
@@ -115,6 +139,15 @@ export class Api {
 
   runs(query = ''): Promise<RunSummary[]> {
     return this.#ok<RunSummary[]>(`/runs${query}`)
+  }
+
+  /** Resolves with the runs that a query finds once there are that many. */
+  runsReach(query: string, count: number): Promise<RunSummary[]> {
+    const look = async () => {
+      const runs = await this.runs(query)
+      return runs.length >= count && runs
+    }
+    return until(look, { what: `${count} runs of ${query}` })
   }
 
   /** Resolves with the run once it has the status. Throws at once when the run has ended in another status. */

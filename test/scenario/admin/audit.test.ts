@@ -102,14 +102,7 @@ describe('every action is recorded', () => {
     ] as const) {
       const path = `/webhook-${kind}s`
       const { id } = (await api.post(path, made)).json as { id: string }
-      expect(
-        (
-          await api.request('PATCH', `${path}/${id}`, {
-            body: '{"enabled":false}',
-            headers: { 'content-type': 'application/json' },
-          })
-        ).status,
-      ).toBe(200)
+      expect((await api.patch(`${path}/${id}`, { enabled: false })).status).toBe(200)
       expect((await nightShift.request('DELETE', `${path}/${id}`)).status).toBe(204)
       expect((await api.request('DELETE', `${path}/${id}`)).status).toBe(404)
       const found = (await entries('?limit=4')).filter(({ action }) => action.startsWith(`${kind}.`))

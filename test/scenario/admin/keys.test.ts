@@ -212,15 +212,18 @@ describe('keys of the store, while the engine runs', () => {
   })
 
   test('are never shown, not even as hashes', async () => {
-    const { api, log, administration, becomes } = await live()
+    const { api, log, administration, becomes } = await live({ ENGINE_API_KEYS: JSON.stringify(keys) })
     const { key, stored } = await administration.createKey({ kind: 'secret' })
     await becomes(200, api.as(key))
     await api.as(key).post('/runs/run_x/cancel')
     const seen = [
       ...log,
-      ...(await Promise.all(['/runs', '/apps'].map(path => api.as(key).get(path)))).map(a => a.text),
+      ...(await Promise.all(['/runs', '/apps', '/keys', '/readyz'].map(path => api.as(key).get(path)))).map(
+        a => a.text,
+      ),
     ]
-    for (const secret of [key, stored.hash]) expect(seen.join('\n')).not.toContain(secret)
+    for (const secret of [key, stored.hash, ...keys.map(({ key }) => key)])
+      expect(seen.join('\n')).not.toContain(secret)
   })
 })
 
@@ -245,12 +248,4 @@ describe('an open engine and a foreign Host', () => {
       expect((await ask(open.url, '/runs', host)).status, host).toBe(200)
     expect((await ask(open.url, '/healthz', 'rebound.example')).status).toBe(200)
   })
-})
-
-test('no key is ever shown: neither in an answer nor in the log', async () => {
-  for (const path of ['/runs', '/apps', '/readyz']) {
-    const { text } = await guarded.api.as(keyOf('secret')).get(path)
-    for (const { key } of keys) expect(text).not.toContain(key)
-  }
-  for (const { key } of keys) expect(guarded.log.join('\n')).not.toContain(key)
 })

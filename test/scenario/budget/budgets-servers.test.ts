@@ -302,7 +302,7 @@ describe.each(PLACES)('on %s', async (_, freshStore, count) => {
   })
 
   test('bad limits and bad reports are refused by name', async () => {
-    const { start, runner } = await open(() => ({ ok: { budget: { usd: 1 }, handler: flow([sleep('a', 3_600_000)]) } }))
+    const { start } = await open(() => ({ ok: { budget: { usd: 1 }, handler: flow([sleep('a', 3_600_000)]) } }))
     const id = await start('ok')
     await api.reaches(id, 'waiting')
     const free = await (await open(() => ({ free: { handler: flow([sleep('a', 3_600_000)]) } }))).start('free')
@@ -325,15 +325,13 @@ describe.each(PLACES)('on %s', async (_, freshStore, count) => {
         expect.stringContaining(message),
       ])
     }
-    const register = (budget: object) =>
-      api.post('/register', { app: runner.app, url: 'http://127.0.0.1:9/', workflows: [{ name: 'w', budget }] })
     for (const [budget, message] of [
       [{ usd: -1 }, 'budget'],
       [{ usd: 'pause' }, 'workflow "w": budget.usd must be a number from 0 to 1000000000'],
       [{ whenExceeded: 3 }, 'workflow "w": budget.whenExceeded must be pause or fail'],
       [Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`n${i}`, 1])), '16 names besides steps and runs'],
     ] as const) {
-      const { status, json } = await register(budget)
+      const { status, json } = await api.offer({ budget })
       expect([status, (json as { error: { message: string } }).error.message]).toEqual([
         400,
         expect.stringContaining(message),

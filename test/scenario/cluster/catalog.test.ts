@@ -102,11 +102,8 @@ describe('right after one engine acknowledged', async () => {
       const { id, slug, scheme, secret, eventName } = json as Created & { id: string; eventName: string }
       const signed = () => ({ scheme, secret, body: '{}', at: Date.now() })
       expect((await postWebhook(two, slug, signed())).status).toBe(202)
-      const closing = {
-        disable: { body: '{"enabled": false}', headers: { 'content-type': 'application/json' } },
-        delete: {},
-      }
-      await one.request(close === 'disable' ? 'PATCH' : 'DELETE', `/webhook-receivers/${id}`, closing[close])
+      const path = `/webhook-receivers/${id}`
+      await (close === 'disable' ? one.patch(path, { enabled: false }) : one.request('DELETE', path))
       const posts = await Promise.all(Array.from({ length: 5 }, () => postWebhook(two, slug, signed())))
       expect(posts.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404])
       expect((await two.get(`/events?name=${eventName}`)).json).toHaveLength(1)

@@ -16,16 +16,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
     const cluster = await Cluster.open(ENGINES, clock, env)
     const isCountedTogether = env.ENGINE_LIMITER !== undefined
 
-    /** The workflow's runs, once there are that many. */
-    function runsOf(name: string, count: number) {
-      return until(
-        async () => {
-          const runs = await cluster.api.runs(`?app=${name}&limit=200`)
-          return runs.length >= count && runs
-        },
-        { what: `${count} runs of ${name}` },
-      )
-    }
+    const runsOf = (name: string, count: number) => cluster.api.runsReach(`?app=${name}&limit=200`, count)
     async function inputsOf(name: string, count: number): Promise<unknown[]> {
       const runs = await runsOf(name, count)
       return Promise.all(runs.map(async ({ id }) => (await cluster.api.succeeded(id)).input))

@@ -4,7 +4,6 @@ import { expect, test } from 'vitest'
 import { openKeyed, tempStoreFile, unique } from '../../kit/index.ts'
 
 const { api } = await openKeyed(async () => tempStoreFile())
-const headers = { 'content-type': 'application/json' }
 const NAME = 'perdure/run.failed'
 const refused = (field: string) => ({ status: 400, code: 'invalid_request', text: expect.stringContaining(field) })
 
@@ -34,9 +33,7 @@ test('a schedule, and a receiver that exists', async () => {
   )
   const { json } = await api.post('/webhook-receivers', { name: unique('r'), eventName: 'paid' })
   const path = `/webhook-receivers/${(json as { id: string }).id}`
-  expect(await api.request('PATCH', path, { body: JSON.stringify({ eventName: NAME }), headers })).toMatchObject(
-    refused('eventName'),
-  )
+  expect(await api.patch(path, { eventName: NAME })).toMatchObject(refused('eventName'))
 })
 
 test('names that only look alike are sent', async () => {

@@ -2,7 +2,7 @@
 // (docs/limits.md#senders-and-runs).
 
 import { expect, test } from 'vitest'
-import { type Answer, type Api, flow, openEngine, openRunner, run, STORES, unique } from '../../kit/index.ts'
+import { type Answer, flow, openEngine, openRunner, run, STORES, unique } from '../../kit/index.ts'
 
 const keyOf = (namespace: string) => `secret-key-of-${namespace}-0123456789`
 const keys = ['loud', 'quiet'].map(namespace => ({ label: 'ops', namespace, kind: 'secret', key: keyOf(namespace) }))
@@ -48,19 +48,7 @@ test.for(STORES)('on %s every post is stored and its run ends, or it is 503 and 
   expect(accepted.length).toBe(answers.length - refused.length)
   expect(accepted.length).toBeGreaterThanOrEqual(WAITING)
   for (const runId of accepted) await loud.succeeded(runId)
-  const stored = await eventsOf(loud)
+  const stored = (await loud.pages<{ data: number }>('/events?limit=100')).flat()
   expect(stored).toHaveLength(accepted.length)
   expect(stored.every(({ data }) => answers[data]?.status === 202)).toBe(true)
 })
-
-/** All events of the log, from all pages. */
-async function eventsOf(api: Api): Promise<{ data: number }[]> {
-  const events: { data: number }[] = []
-  for (let cursor: string | null = ''; cursor !== null; ) {
-    const page = await api.get(`/events?limit=100${cursor && `&cursor=${cursor}`}`)
-    events.push(...(page.json as { data: number }[]))
-    const next = page.headers.get('x-next-cursor')
-    cursor = next && encodeURIComponent(next)
-  }
-  return events
-}

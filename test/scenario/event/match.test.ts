@@ -11,11 +11,7 @@ const serve = async (registration: Record<string, unknown>) =>
 
 /** Registers a workflow with this instead of a valid registration. */
 async function refused(registration: object): Promise<unknown> {
-  const { status, json } = await api.post('/register', {
-    app: unique('app'),
-    url: 'http://127.0.0.1:9',
-    workflows: [{ name: 'w', ...registration }],
-  })
+  const { status, json } = await api.offer(registration)
   return status === 400 ? (json as { error: { details: unknown } }).error.details : status
 }
 

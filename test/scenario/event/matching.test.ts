@@ -196,13 +196,8 @@ describe('filters', () => {
     ['event.name.matches("(")', 'not RE2'],
     ['event.name.matches("(a{100}){100}")', 'too large: about 10403 instructions, and 1000 are allowed'],
   ])('a filter that is no condition is refused at registration: %s', async (source, reason) => {
-    const answer = await api.post('/register', {
-      app: unique('app'),
-      url: 'http://127.0.0.1:9/invoke',
-      workflows: [{ name: 'w', triggers: [{ event: 'a', if: source }] }],
-    })
-    expect(answer.status).toBe(400)
-    expect(answer.code).toBe('invalid_request')
+    const answer = await api.offer({ triggers: [{ event: 'a', if: source }] })
+    expect(answer).toMatchObject({ status: 400, code: 'invalid_request' })
     expect(answer.text).toContain(reason)
     expect(answer.text).toContain('workflows[0].triggers[0].if')
   })

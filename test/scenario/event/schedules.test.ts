@@ -214,19 +214,9 @@ describe('a schedule of a workflow', () => {
       timezone: 'UTC',
     })
     const all = await listed('?limit=200')
-    const paged: ScheduleEntry[] = []
-    for (let cursor: string | null = ''; cursor !== null; ) {
-      const page = await api.get(`/schedules?limit=2${cursor && `&cursor=${cursor}`}`)
-      paged.push(...(page.json as ScheduleEntry[]))
-      cursor = page.headers.get('x-next-cursor')
-    }
-    expect(paged).toEqual(all)
-    expect(all.map(({ source }) => source)).toEqual(
-      all
-        .map(({ source }) => source)
-        .sort()
-        .reverse(),
-    )
+    expect((await api.pages('/schedules?limit=2')).flat()).toEqual(all)
+    const sources = all.map(({ source }) => source)
+    expect(sources).toEqual(sources.toSorted().reverse())
     expect((await listed('?source=api&limit=200')).every(({ source }) => source === 'api')).toBe(true)
     expect((await listed('?source=workflow&limit=200')).map(({ id }) => id)).toContain(id)
   })

@@ -67,15 +67,7 @@ describe.each(PLACES)('on %s', (_, freshStore, count) => {
     expect(await keysOf(`?workflow=${pack}`)).toEqual(['berlin', 'rome'])
     expect(await keysOf(`?app=${app}&kind=batch`)).toEqual(['berlin', 'rome'])
     expect(await keysOf('?app=nobody')).toEqual([])
-    const pages: BufferEntry[][] = []
-    for (let cursor = ''; ; ) {
-      const { json, headers } = await api.get(`/buffers?limit=1${cursor}`)
-      pages.push(json as BufferEntry[])
-      const next = headers.get('x-next-cursor')
-      if (next === null) break
-      cursor = `&cursor=${encodeURIComponent(next)}`
-    }
-    expect(pages).toEqual(all.map(buffer => [buffer]))
+    expect(await api.pages('/buffers?limit=1')).toEqual(all.map(buffer => [buffer]))
     expect((await api.get('/buffers?kind=cron')).status).toBe(400)
   })
 

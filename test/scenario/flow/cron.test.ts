@@ -2,7 +2,7 @@
 
 import type { WorkflowDefinition } from '@perdure/protocol'
 import { expect, test } from 'vitest'
-import { newStoreFile, openEngine, PlainRunner, returned, scenario, unique, until } from '../../kit/index.ts'
+import { newStoreFile, openEngine, PlainRunner, returned, scenario, unique } from '../../kit/index.ts'
 
 const HOUR = 3_600_000
 const { api, clock } = await scenario()
@@ -19,18 +19,7 @@ async function listed({ app }: PlainRunner): Promise<WorkflowDefinition> {
   return (json as WorkflowDefinition[])[0] as WorkflowDefinition
 }
 
-const runsOf = (runner: PlainRunner, of = api) => of.runs(`?workflow=${nameOf(runner)}`)
-
-/** Resolves with the workflow's runs, once there are that many. */
-function runs(runner: PlainRunner, count: number, of = api) {
-  return until(
-    async () => {
-      const runs = await runsOf(runner, of)
-      return runs.length >= count && runs
-    },
-    { what: `${count} runs of ${nameOf(runner)}` },
-  )
-}
+const runs = (runner: PlainRunner, count: number, of = api) => of.runsReach(`?workflow=${nameOf(runner)}`, count)
 
 async function toNext(runner: PlainRunner): Promise<number> {
   const { schedules } = await listed(runner)
@@ -96,7 +85,7 @@ test('heartbeats do not change schedules; a changed schedule counts at once', as
   await api.post('/register', runner.registration({ workflows: [] }))
   clock.jump(10 * HOUR)
   await toLater()
-  expect(await runsOf(runner)).toHaveLength(1)
+  expect(await runs(runner, 1)).toHaveLength(1)
 })
 
 /** Another workflow's schedule has fired since then, so everything that was due earlier has been handled. */

@@ -1,7 +1,7 @@
 // Debounce: a burst of events becomes one run (docs/flow-control.md#debounce).
 
 import { expect, test } from 'vitest'
-import { emit, flow, returned, scenario, unique, until } from '../../kit/index.ts'
+import { emit, flow, returned, scenario, unique } from '../../kit/index.ts'
 
 const { api, clock, engine, workflow } = await scenario()
 
@@ -9,16 +9,7 @@ const debounced = (debounce: Record<string, unknown>) => workflow(() => returned
 
 const runsOf = (workflow: string) => api.runs(`?workflow=${workflow}&limit=200`)
 
-/** Resolves with the workflow's runs, once there are that many. */
-function runs(workflow: string, count: number) {
-  return until(
-    async () => {
-      const runs = await runsOf(workflow)
-      return runs.length >= count && runs
-    },
-    { what: `${count} runs of ${workflow}` },
-  )
-}
+const runs = (workflow: string, count: number) => api.runsReach(`?workflow=${workflow}`, count)
 
 test('the run starts when no event has come for the period, with the last event', async () => {
   const { name, record } = await debounced({ period: '10s' })

@@ -20,14 +20,7 @@ describe.each(PLACES)('on %s', async (_, freshStore, count) => {
       send: async (data: object, more: object = {}) =>
         (await other.post('/events', { name, data: { k: 'x', ...data }, ...more })).json as SendEventReply,
       /** Resolves with the runs, oldest first, once there are that many. */
-      runs: (count: number) =>
-        until(
-          async () => {
-            const runs = (await api.runs(`?app=${runner.app}&limit=200`)) as RunSummary[]
-            return runs.length >= count && runs.reverse()
-          },
-          { what: `${count} runs of ${name}` },
-        ),
+      runs: (count: number) => api.runsReach(`?app=${runner.app}&dir=asc&limit=200`, count),
       inputs: async (ids: readonly string[]) => Promise.all(ids.map(async id => (await api.run(id)).input)),
     }
   }
@@ -112,7 +105,7 @@ describe.each(PLACES)('on %s', async (_, freshStore, count) => {
     expect(await inputs([fourth.id])).toEqual([{ k: 'x', n: 3 }])
   })
 
-  test('direct starts and redrives meet the live run, and batches with it are refused', async () => {
+  test('direct starts and redrives meet the live run, and it is refused beside a batch or a debounce', async () => {
     const name = unique('direct')
     const { send } = await open(name, flow([wait('hold', 'nothing')]))
     const sent = await send({ n: 1 })
@@ -121,16 +114,13 @@ describe.each(PLACES)('on %s', async (_, freshStore, count) => {
       status: 409,
       json: { error: { code: 'already_running', details: { liveRunId: sent.runId } } },
     })
-    const runner = await openRunner({
-      runner: unique('r'),
-      workflows: {
-        [unique('batched')]: {
-          handler: () => returned(),
-          registration: { singleton, batch: { maxSize: 2, timeout: '1s' } },
-        },
-      },
-    })
-    await expect(runner.register(api)).rejects.toThrow(/deliver cannot be combined with batch/)
+    for (const [policy, options] of [
+      ['batch', { maxSize: 2, timeout: '1s' }],
+      ['debounce', { period: '1s' }],
+    ] as const)
+      expect((await api.offer({ singleton, [policy]: options })).text).toContain(
+        `deliver cannot be combined with ${policy}`,
+      )
   })
 
   test('of many events while runs end all the time, none is lost, and a key never has two runs', async () => {

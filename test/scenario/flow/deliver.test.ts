@@ -39,14 +39,7 @@ async function opened(
     send: async (data: unknown, more: object = {}) =>
       (await api.post('/events', { name, data, ...more })).json as SendEventReply & { runId: string },
     /** Resolves with the runs, oldest first, once there are that many. */
-    runs: (count: number) =>
-      until(
-        async () => {
-          const runs = (await api.runs(`?workflow=${name}&dir=asc&limit=200`)) as RunSummary[]
-          return runs.length >= count && runs
-        },
-        { what: `${count} runs of ${name}` },
-      ),
+    runs: (count: number) => api.runsReach(`?workflow=${name}&dir=asc&limit=200`, count),
     /** Some time later, because ids of the same millisecond have no order. */
     cancel: (id: string) => {
       clock.jump(1000)
@@ -209,12 +202,6 @@ test('a parent that ends cancels its child, whose events start a run', async () 
   const [, next] = await runs(2)
   expect(await inputOf(next)).toBe('left')
   expect(next).not.toHaveProperty('parentRunId')
-})
-
-test('a debounce is refused beside it', async () => {
-  await expect(
-    opened(flow([hold]), shared, { singleton, debounce: { period: '1s' }, triggers: [{ event: 'a' }] }),
-  ).rejects.toThrow(/deliver cannot be combined with debounce/)
 })
 
 test('neither an erasure nor retention takes the data of an event from an inbox', async () => {

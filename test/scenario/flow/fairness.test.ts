@@ -68,14 +68,8 @@ test('a held run of a key is shown its place among those of the key', async () =
 })
 
 test('a registration warns of fairness without a limit, and is refused with an expression that does not compile', async () => {
-  const register = (workflow: Record<string, unknown>) =>
-    api.post('/register', {
-      app: unique('app'),
-      url: 'http://127.0.0.1:9/',
-      workflows: [{ name: 'w', ...workflow }],
-    })
   const fairness = { key: 'event.data.user' }
-  const warned = (await register({ fairness })).json as { warnings: string[] }
+  const warned = (await api.offer({ fairness })).json as { warnings: string[] }
   expect(warned.warnings).toEqual([
     expect.stringContaining('workflow "w": fairness: without `concurrency` or `throttle`'),
   ])
@@ -85,9 +79,9 @@ test('a registration warns of fairness without a limit, and is refused with an e
     priority: 'event.data.p',
     timeouts: { queue: '1m', run: '1h' },
   }
-  const fine = (await register({ fairness, ...limits })).json as { warnings: string[] }
+  const fine = (await api.offer({ fairness, ...limits })).json as { warnings: string[] }
   expect(fine.warnings).toEqual([])
-  const refused = await register({ fairness: { ...fairness, weight: 'event.data.' } })
+  const refused = await api.offer({ fairness: { ...fairness, weight: 'event.data.' } })
   expect(refused.status).toBe(400)
   expect(JSON.stringify(refused.json)).toContain('fairness.weight')
 })

@@ -165,9 +165,6 @@ test('a child that needs the slot of its parent fails its step at once', async (
 
 test('an unknown hold is refused, naming the workflow', async () => {
   const name = unique('lane')
-  const workflows = [{ name, concurrency: { limit: 1, hold: 'always' } }]
-  const answer = await api.post('/register', { app: unique('app'), url: 'http://127.0.0.1:9/', workflows })
-  expect(answer.status).toBe(400)
-  expect(JSON.stringify(answer.json)).toContain(name)
-  expect(JSON.stringify(answer.json)).toContain('hold')
+  const answer = await api.offer({ name, concurrency: { limit: 1, hold: 'always' } })
+  expect([answer.status, answer.text]).toEqual([400, expect.stringMatching(new RegExp(`${name}.*hold`))])
 })

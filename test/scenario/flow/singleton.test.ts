@@ -32,13 +32,6 @@ test('skip: while a run of the key is live, others are skipped, at both levels',
   expect((await send(name)).runId).toBeDefined()
 })
 
-test('skip: of many events at once exactly one starts a run', async () => {
-  const name = await single({ mode: 'skip' })
-  const replies = await Promise.all(Array.from({ length: 20 }, (_, i) => send(name, `${i}`)))
-  expect(replies.filter(({ runId }) => runId !== undefined)).toHaveLength(1)
-  expect(replies.filter(({ skipped }) => skipped)).toHaveLength(19)
-})
-
 test('cancel: by the time of the answer the live run is cancelled, its children get a cancel request, and its pass is aborted', async () => {
   const kid = unique('kid')
   const cut = gate()

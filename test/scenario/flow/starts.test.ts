@@ -140,12 +140,7 @@ test.each([
   ['debounce', { triggers: [{ cron: '0 * * * *' }], debounce: { period: '1m' } }],
   ['rateLimit', { triggers: [], rateLimit: { limit: 1, period: '1m' } }],
 ])('what can never apply is refused at registration: %s', async (field, registration) => {
-  const { status, json } = await api.post('/register', {
-    app: unique('app'),
-    url: 'http://127.0.0.1:9/',
-    workflows: [{ name: 'never', ...registration }],
-  })
-  expect({ status, json }).toMatchObject({
+  expect(await api.offer(registration)).toMatchObject({
     status: 400,
     json: { error: { details: { field: `workflows[0].${field}` } } },
   })

@@ -2,7 +2,7 @@
 // (docs/flow-control.md#timeouts).
 
 import { describe, expect, test } from 'vitest'
-import { flow, type Handler, returned, run, scenario, unique, until, wait, waitsFor } from '../../kit/index.ts'
+import { flow, type Handler, returned, scenario, unique, until, wait, waitsFor } from '../../kit/index.ts'
 
 const { api, clock, start, workflow } = await scenario()
 
@@ -48,13 +48,6 @@ describe('timeouts.run', () => {
     await api.post(`/runs/${runId}/pause`)
     clock.jump(60_000)
     await timedOut(runId, /timeouts\.run/)
-  })
-
-  test('does not touch a run that ends in time', async () => {
-    const { runId } = await start(flow([run('quick')]), {
-      registration: { timeouts: { run: 1000, queue: 1000 } },
-    })
-    await api.succeeded(runId)
   })
 })
 
