@@ -91,10 +91,8 @@ const OVER_CONNECT = [
   'cleanup/cleanup-servers',
   'event/callbacks',
   'event/intake',
-  'event/matching',
   'event/signals-servers',
-  // The scenarios of PostgreSQL open their own runners and stores.
-  'flow/!(*-servers)',
+  'flow/{cancel-on,concurrency,fairness,kept-slots,singleton,throttle,timeouts}',
   'limit/step-limits-servers',
   'live/run-stream',
   'operating/drain',
@@ -138,8 +136,13 @@ const ON_POSTGRES = [
   'start/keys',
   'start/start-run',
 ].map(name => `test/scenario/${name}.test.ts`)
-/** Everything but scenarios about engine processes, which have PostgreSQL files of their own. */
-const ALL_ON_POSTGRES = [...OVER_CONNECT, ...ON_POSTGRES].filter(path => !path.includes('/drain.'))
+/** Scenarios of what the engine decides when an event arrives, whichever runner there is. */
+const ARRIVALS = [
+  'event/matching',
+  'flow/{batch,cron,debounce,deliver,idempotency,limits,missing-keys,operator-limits,rate-limit,starts}',
+].map(name => `test/scenario/${name}.test.ts`)
+/** Everything but scenarios about engine processes, which have PostgreSQL files of their own, and those on both databases. */
+const ALL_ON_POSTGRES = [...OVER_CONNECT, ...ON_POSTGRES, ...ARRIVALS].filter(path => !/\/drain\.|-servers/.test(path))
 
 /** Scenarios once more. */
 const again = [

@@ -85,17 +85,6 @@ test('a callback takes its post, and the run goes on', async () => {
   expect(await api.step(runId, 'approval')).toMatchObject({ data: { by: 'ada' } })
 })
 
-test('events wake the runs that wait, which run to their end', async () => {
-  const [name, event] = [unique('waiter'), unique('awaited')]
-  await engine.runner({ workflows: { [name]: flow([wait('w', event), run('after')]) } })
-  const { runId } = await api.send({ name })
-  await waitsFor(api, runId, 'event')
-  await whileSuspended(async () => {
-    expect((await api.post('/events', { name: event })).json).toMatchObject({ woke: 1, suspended: true })
-    await api.succeeded(runId)
-  })
-})
-
 test('an event that was sent to arrive later starts what it may start when it arrives', async () => {
   const [name, event] = [unique('later'), unique('due')]
   await engine.runner({ workflows: { [name]: { handler: () => returned(), registration: { triggers: [{ event }] } } } })
@@ -147,7 +136,7 @@ test('emitted events are recorded and wake, too, but start no run', async () => 
   expect(await api.runs(`?q=${listener}`)).toEqual([])
 })
 
-test('children and on-failure runs of runs in flight start all the same', async () => {
+test('events wake the runs that wait, whose children and on-failure runs start all the same', async () => {
   const [name, go, kid] = [unique('parent'), unique('go'), unique('kid')]
   const parent = flow([
     wait('w', go),
@@ -168,7 +157,7 @@ test('children and on-failure runs of runs in flight start all the same', async 
   const { runId } = await api.send({ name })
   await waitsFor(api, runId, 'event')
   await whileSuspended(async () => {
-    await api.send({ name: go })
+    expect((await api.post('/events', { name: go })).json).toMatchObject({ woke: 1, suspended: true })
     await api.failed(runId)
     expect(await api.step(runId, 'c')).toMatchObject({ status: 'succeeded', data: 'done' })
     const followed = await until(async () =>

@@ -311,27 +311,22 @@ describe.each(PLACES)('on %s', async (_, freshStore, count) => {
       json: { error: { message: `Run ${free} has no budget of its own, and no run above it has one.` } },
     })
     expect((await raise('run_unknown', { usd: 1 })).status).toBe(404)
-    for (const [body, message] of [
-      [{}, 'must set at least one limit'],
-      [{ usd: -1 }, 'usd'],
-      [{ usd: 'ten' }, 'usd'],
-      [{ usd: 1e10 }, 'usd'],
-      [{ 'no name': 1 }, 'a member whose name does not match'],
-      [Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`n${i}`, 1])), '16 names besides steps and runs'],
+    const raiseIt = (limits: object) => raise(id, limits)
+    const offerIt = (budget: object) => api.offer({ budget })
+    const tooMany = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`n${i}`, 1]))
+    for (const [refuses, body, message] of [
+      [raiseIt, {}, 'must set at least one limit'],
+      [raiseIt, { usd: -1 }, 'usd'],
+      [raiseIt, { usd: 'ten' }, 'usd'],
+      [raiseIt, { usd: 1e10 }, 'usd'],
+      [raiseIt, { 'no name': 1 }, 'a member whose name does not match'],
+      [raiseIt, tooMany(16), '16 names besides steps and runs'],
+      [offerIt, { usd: -1 }, 'budget'],
+      [offerIt, { usd: 'pause' }, 'workflow "w": budget.usd must be a number from 0 to 1000000000'],
+      [offerIt, { whenExceeded: 3 }, 'workflow "w": budget.whenExceeded must be pause or fail'],
+      [offerIt, tooMany(17), '16 names besides steps and runs'],
     ] as const) {
-      const { status, json } = await raise(id, body)
-      expect([status, (json as { error: { message: string } }).error.message]).toEqual([
-        400,
-        expect.stringContaining(message),
-      ])
-    }
-    for (const [budget, message] of [
-      [{ usd: -1 }, 'budget'],
-      [{ usd: 'pause' }, 'workflow "w": budget.usd must be a number from 0 to 1000000000'],
-      [{ whenExceeded: 3 }, 'workflow "w": budget.whenExceeded must be pause or fail'],
-      [Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`n${i}`, 1])), '16 names besides steps and runs'],
-    ] as const) {
-      const { status, json } = await api.offer({ budget })
+      const { status, json } = await refuses(body)
       expect([status, (json as { error: { message: string } }).error.message]).toEqual([
         400,
         expect.stringContaining(message),

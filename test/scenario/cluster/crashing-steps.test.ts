@@ -11,6 +11,6 @@ const [first] = engines as [(typeof engines)[0]]
 
 describe.concurrent('runs that end the process of 20 others', { timeout: ENDS_MS_MAX }, () => {
   test.each(['http', 'connect'] as const)('fail over %s, and those at both engines succeed', async transport => {
-    await endProcesses({ transport, apis: engines.map(({ api }) => api), engineUrl: first.url })
+    await endProcesses({ transport, apis: engines.map(({ api }) => api), engineUrl: first.url, crashing: 3 })
   })
 })
