@@ -6,8 +6,10 @@ import { type ListedOperation, operationList } from '@perdure/protocol/operation
 import { describe, expect, test } from 'vitest'
 import {
   type Api,
+  apiKeys,
   emit,
   flow,
+  keyOf,
   openDestination,
   openEngine,
   PlainRunner,
@@ -45,14 +47,11 @@ const OPENS: Record<ListedOperation['access'], readonly Kind[]> = {
   secret: ['secret'],
 }
 const WRONG = 'wrong-key-0123456789'
-const keyOf = (kind: Kind, namespace: string) => `${kind}-key-of-${namespace}-0123456789`
-const keys = ['north', 'south'].flatMap(namespace =>
-  KINDS.map(kind => ({ label: kind, namespace, kind, key: keyOf(kind, namespace) })),
-)
+const labels = ['north', 'south'].flatMap(namespace => KINDS.map(kind => `${kind} of ${namespace}`))
 
 const { engine } = await scenario({
   realTime: true,
-  env: { ENGINE_API_KEYS: JSON.stringify(keys), ENGINE_WEBHOOK_ALLOW_PRIVATE: '1' },
+  env: { ENGINE_API_KEYS: apiKeys(...labels), ENGINE_WEBHOOK_ALLOW_PRIVATE: '1' },
 })
 const open = await openEngine()
 const [north, south] = ['north', 'south'].map(name => engine.api.as(keyOf('secret', name))) as [Api, Api]

@@ -78,13 +78,6 @@ describe('every action is recorded', () => {
     expect(await viewer.get('/control-actions?until=x')).toMatchObject({ status: 400, code: 'invalid_request' })
   })
 
-  test('of a blank actor is refused', async () => {
-    for (const actor of ['', '%20']) {
-      const answer = await api.get(`/control-actions?actor=${actor}`)
-      expect(answer).toMatchObject({ status: 400, json: { error: { details: { field: 'actor' } } } })
-    }
-  })
-
   test('without an actor where no key is configured', async () => {
     const open = await openEngine({ clock })
     await open.runner({ workflows: { [name]: flow([wait('w', go)]) } })
@@ -152,7 +145,7 @@ describe('filters', () => {
     expect(await entries(`?runId=${runId}`)).toHaveLength(100)
     expect(await entries(`?runId=${runId}&limit=5000`)).toHaveLength(101)
     expect(await entries(`?runId=${runId}&limit=0`)).toHaveLength(1)
-    for (const query of ['?limit=many', '?action=explode', '?runId=', '?limit=1&limit=2']) {
+    for (const query of ['?limit=many', '?action=explode', '?runId=', '?limit=1&limit=2', '?actor=', '?actor=%20']) {
       expect(await viewer.get(`/control-actions${query}`), query).toMatchObject({
         status: 400,
         code: 'invalid_request',

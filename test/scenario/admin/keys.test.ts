@@ -8,8 +8,10 @@ import { describe, expect, test } from 'vitest'
 import { WRONG_KEYS_MAX } from '../../../packages/engine/src/http/access/key-guesses.ts'
 import {
   type Api,
+  apiKeys,
   flow,
   JumpClock,
+  keyOf,
   onCleanup,
   openEngine,
   PlainRunner,
@@ -23,13 +25,9 @@ import {
 } from '../../kit/index.ts'
 import { ConnectClient } from '../../kit/runner/connect-client.ts'
 
-const KINDS = ['secret', 'read', 'event', 'runner'] as const
-const keyOf = (kind: string, namespace = 'default') => `${kind}-key-of-${namespace}-0123456789`
-const keys = [
-  ...KINDS.map(kind => ({ label: `${kind} key`, namespace: 'default', kind, key: keyOf(kind) })),
-  { label: 'elsewhere', namespace: 'other', kind: 'secret', key: keyOf('secret', 'other') },
-]
-const { engine: guarded } = await scenario({ realTime: true, env: { ENGINE_API_KEYS: JSON.stringify(keys) } })
+const env = { ENGINE_API_KEYS: apiKeys('secret', 'read', 'event', 'runner', 'secret of other') }
+const keys = JSON.parse(env.ENGINE_API_KEYS) as { key: string }[]
+const { engine: guarded } = await scenario({ realTime: true, env })
 const open = await openEngine()
 
 describe('the Authorization header', () => {
@@ -53,11 +51,9 @@ describe('wrong keys', () => {
 
   test('are refused with 429 after some, by HTTP and over Connect; the right ones come in', async () => {
     const short = 'short-but-right-key'
-    const env = {
-      ENGINE_API_KEYS: JSON.stringify([...keys, { label: 'short', namespace: 'default', kind: 'secret', key: short }]),
-    }
+    const all = [...keys, { label: 'short', namespace: 'default', kind: 'secret', key: short }]
     const clock = new JumpClock()
-    const { api, url } = await openEngine({ env, clock })
+    const { api, url } = await openEngine({ env: { ENGINE_API_KEYS: JSON.stringify(all) }, clock })
     for (let i = 0; i < WRONG_KEYS_MAX; i++) expect(await statusOf(api.as(`guess-${i}`))).toMatchObject({ status: 401 })
     const refused = { status: 429, retryAfter: '3', code: 'rate_limited' }
     expect(await statusOf(api.as('guess-more'))).toEqual(refused)
@@ -74,7 +70,7 @@ describe('wrong keys', () => {
   })
 
   test('are counted over Connect too, and a request without a key is none', async () => {
-    const { api, url } = await openEngine({ env: { ENGINE_API_KEYS: JSON.stringify(keys) }, clock: new JumpClock() })
+    const { api, url } = await openEngine({ env, clock: new JumpClock() })
     for (let i = 0; i < 30; i++) expect((await api.get('/runs')).status).toBe(401)
     for (let i = 0; i < WRONG_KEYS_MAX; i++) {
       const client = new ConnectClient(url, { key: `guess-${i}` })
@@ -124,7 +120,6 @@ describe('keys of the store, while the engine runs', () => {
 
   test('that have expired are refused with the time, and end their streams and sessions, also after a start', async () => {
     const clock = new JumpClock()
-    const env = { ENGINE_API_KEYS: JSON.stringify(keys) }
     const engine = await openEngine({ onDisk: true, clock, env })
     const secret = engine.api.as(keyOf('secret'))
     const expiresAt = new Date(clock.now() + 3_600_000).toISOString()
@@ -168,7 +163,7 @@ describe('keys of the store, while the engine runs', () => {
   })
 
   test('work beside the fixed ones, each with its kind, namespace and label', async () => {
-    const { api, administration, becomes, status } = await live({ ENGINE_API_KEYS: JSON.stringify(keys) })
+    const { api, administration, becomes, status } = await live(env)
     const { key } = await administration.createKey({ kind: 'read', namespace: 'acme' })
     const secret = await administration.createKey({
       kind: 'secret',
@@ -190,7 +185,7 @@ describe('keys of the store, while the engine runs', () => {
   })
 
   test('hold for open streams, too: a revoked key ends its own streams, and no others', async () => {
-    const { api, administration, becomes } = await live({ ENGINE_API_KEYS: JSON.stringify(keys) })
+    const { api, administration, becomes } = await live(env)
     const { stored, key } = await administration.createKey({ kind: 'read' })
     const [revoked, kept] = [api.as(key), api.as(keyOf('secret'))]
     await becomes(200, revoked)
@@ -212,7 +207,7 @@ describe('keys of the store, while the engine runs', () => {
   })
 
   test('are never shown, not even as hashes', async () => {
-    const { api, log, administration, becomes } = await live({ ENGINE_API_KEYS: JSON.stringify(keys) })
+    const { api, log, administration, becomes } = await live(env)
     const { key, stored } = await administration.createKey({ kind: 'secret' })
     await becomes(200, api.as(key))
     await api.as(key).post('/runs/run_x/cancel')

@@ -3,14 +3,9 @@
 import type { ApiKey, ControlAction, Session, Whoami } from '@perdure/protocol'
 import { expect, test } from 'vitest'
 import { ENGINE_VERSION } from '../../../packages/engine/src/base/version.ts'
-import { type Api, JumpClock, openEngine, until } from '../../kit/index.ts'
+import { type Api, apiKeys, JumpClock, keyOf, openEngine, until } from '../../kit/index.ts'
 
-const keyOf = (kind: string, namespace = 'default') => `${kind}-key-of-${namespace}-0123456789`
-const keys = [
-  ...['secret', 'read', 'event'].map(kind => ({ label: kind, namespace: 'default', kind, key: keyOf(kind) })),
-  { label: 'elsewhere', namespace: 'other', kind: 'secret', key: keyOf('secret', 'other') },
-]
-const ENGINE_API_KEYS = JSON.stringify(keys)
+const ENGINE_API_KEYS = apiKeys('secret', 'read', 'event', 'secret of other')
 
 async function guarded() {
   const clock = new JumpClock()
@@ -145,7 +140,7 @@ test('whoami tells what the caller may do', async () => {
     limits: { bulkReplay: expect.any(Number), streams: expect.any(Number), keyStreams: expect.any(Number) },
   })
   const secret = await whoami(api.as(keyOf('secret', 'other')))
-  expect(secret).toMatchObject({ namespace: 'other', kind: 'secret', label: 'elsewhere' })
+  expect(secret).toMatchObject({ namespace: 'other', kind: 'secret', label: 'secret of other' })
   expect(secret).not.toHaveProperty('expiresAt')
   expect(Math.abs(Date.parse(secret.now) - clock.now())).toBeLessThan(5000)
   const unkeyed = await openEngine()

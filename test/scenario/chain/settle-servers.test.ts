@@ -3,10 +3,12 @@
 import type { ControlAction, RunSummary } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
 import {
+  apiKeys,
   child,
   flow,
   gate,
   type Handler,
+  keyOf,
   openEngine,
   openRunner,
   run,
@@ -20,16 +22,14 @@ import {
   wait,
 } from '../../kit/index.ts'
 
-const KEY = 'secret-key-of-ops'
-const keys = JSON.stringify([
-  { label: 'ops', namespace: 'default', kind: 'secret', key: KEY },
-  { label: 'reader', namespace: 'default', kind: 'read', key: 'read-key-of-the-team' },
-])
 const HOUR = 3_600_000
 
 describe.each(STORES)('on %s', async (_, freshStore) => {
-  const engine = await openEngine({ storeFile: await freshStore(), env: { ENGINE_API_KEYS: keys } })
-  const api = engine.api.as(KEY)
+  const engine = await openEngine({
+    storeFile: await freshStore(),
+    env: { ENGINE_API_KEYS: apiKeys('secret', 'read') },
+  })
+  const api = engine.api.as(keyOf('secret'))
 
   async function start(handler: Handler, registration: object = {}, others: Record<string, Handler> = {}) {
     const name = unique('settled')
@@ -55,13 +55,13 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
     await api.reaches(runId, 'waiting')
     const answer = await settle(runId, 's', { data: { by: 'phone', n: 1 }, reason })
     expect(answer.status, answer.text).toBe(200)
-    const settledBy = { actor: 'ops', reason, at: expect.any(String) }
+    const settledBy = { actor: 'secret', reason, at: expect.any(String) }
     expect(answer.json).toMatchObject({ name: 's', status: 'succeeded', data: { by: 'phone', n: 1 }, settledBy })
     expect((await api.succeeded(runId)).result).toEqual({ s: { by: 'phone', n: 1 }, after: 'after' })
     expect(await api.step(runId, 's')).toMatchObject({ status: 'succeeded', settledBy })
     expect(await api.step(runId, 's')).not.toHaveProperty('error')
     const [entry] = (await api.get(`/control-actions?runId=${runId}`)).json as ControlAction[]
-    expect(entry).toMatchObject({ action: 'step.settle', actor: 'ops', detail: { step: 's', reason } })
+    expect(entry).toMatchObject({ action: 'step.settle', actor: 'secret', detail: { step: 's', reason } })
   })
 
   test('an error goes to the handler, as that of the step', async () => {
@@ -101,7 +101,7 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
       expect(refused, JSON.stringify(bad)).toMatchObject({ status: 400, code: 'invalid_request' })
       expect(refused.text).toContain(field)
     }
-    const reader = engine.api.as('read-key-of-the-team')
+    const reader = engine.api.as(keyOf('read'))
     expect((await reader.post(`/runs/${runId}/steps/w/settle`, body)).status).toBe(403)
     await api.post(`/runs/${runId}/cancel`)
     expect(await settle(runId, 'w', body)).toMatchObject({ status: 409, code: 'conflict' })

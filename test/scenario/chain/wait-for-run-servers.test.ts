@@ -3,9 +3,11 @@
 import { describe, expect, test } from 'vitest'
 import {
   type Api,
+  apiKeys,
   flow,
   freshSchema,
   type Handler,
+  keyOf,
   type OpenEngine,
   openEngines,
   openKeyed,
@@ -19,7 +21,6 @@ import {
   until,
 } from '../../kit/index.ts'
 
-const KEY = 'secret-key-of-'
 const FEATURES = { features: ['wait-for-run', 'continue-as'] }
 const HOUR = 3_600_000
 
@@ -187,16 +188,10 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
 })
 
 test('two engines settle the waits of each other, and tell nothing of a run of another namespace', async () => {
-  const namespaces = ['default', 'other'].map(namespace => ({
-    label: namespace,
-    namespace,
-    kind: 'secret',
-    key: KEY + namespace,
-  }))
-  const env = { ENGINE_API_KEYS: JSON.stringify(namespaces) }
+  const env = { ENGINE_API_KEYS: apiKeys('secret', 'secret of other') }
   const { engines } = await openEngines(freshSchema, 2, { env })
-  const [one, two] = engines.map(({ api }) => api.as(`${KEY}default`)) as [Api, Api]
-  const foreign = (engines[0] as OpenEngine).api.as(`${KEY}other`)
+  const [one, two] = engines.map(({ api }) => api.as(keyOf('secret'))) as [Api, Api]
+  const foreign = (engines[0] as OpenEngine).api.as(keyOf('secret', 'other'))
   const [name, waits] = [unique('target'), unique('waiter')]
   for (const api of [one, foreign]) {
     const runner = await openRunner({ workflows: { [name]: flow([sleep('nap', 300)]), [waits]: waiter } })

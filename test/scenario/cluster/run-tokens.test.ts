@@ -3,10 +3,12 @@
 import type { RunToken } from '@perdure/protocol'
 import { expect, test } from 'vitest'
 import {
+  apiKeys,
   flow,
   freshSchema,
   gate,
   JumpClock,
+  keyOf,
   openEngine,
   openRunner,
   readSse,
@@ -15,15 +17,12 @@ import {
   wait,
 } from '../../kit/index.ts'
 
-const KEY = 'secret-key-of-default-0123456789'
-const ENGINE_API_KEYS = JSON.stringify([{ label: 'ops', namespace: 'default', kind: 'secret', key: KEY }])
-
 test('a token of one engine counts at the other, and its streams end there when the key is revoked here', async () => {
   const [storeFile, clock] = [await freshSchema(), new JumpClock()]
-  const env = { ENGINE_API_KEYS, ENGINE_QUEUE: 'memory' }
+  const env = { ENGINE_API_KEYS: apiKeys('secret'), ENGINE_QUEUE: 'memory' }
   const one = await openEngine({ storeFile, env, clock })
   const two = await openEngine({ storeFile, env, clock })
-  const ops = one.api.as(KEY)
+  const ops = one.api.as(keyOf('secret'))
   const name = unique('tokens')
   await (await openRunner({ workflows: { [name]: flow([wait('go', unique('go'))]) } })).register(ops)
   const { runId } = await ops.send({ name })

@@ -97,14 +97,6 @@ describe('a post', () => {
     expect(await api.post(cancelled.path('approval'), 1)).toMatchObject({ status: 410, code: 'gone' })
   })
 
-  test('of two at one moment, one counts', async () => {
-    const { runId, path } = await start(twoSteps)
-    const answers = await Promise.all([1, 2, 3, 4, 5].map(n => api.post(path('approval'), n)))
-    expect(answers.map(({ status }) => status).sort()).toEqual([202, 409, 409, 409, 409])
-    const taken = answers.findIndex(({ status }) => status === 202) + 1
-    expect((await api.succeeded(runId)).result).toBe(taken)
-  })
-
   test('more than 10 in a second are refused, by token', async () => {
     const { path } = await start(flow([[callback('a'), callback('b')]]))
     const answers = []

@@ -2,10 +2,7 @@
 // (docs/limits.md#senders-and-runs).
 
 import { expect, test } from 'vitest'
-import { type Answer, flow, openEngine, openRunner, run, STORES, unique } from '../../kit/index.ts'
-
-const keyOf = (namespace: string) => `secret-key-of-${namespace}-0123456789`
-const keys = ['loud', 'quiet'].map(namespace => ({ label: 'ops', namespace, kind: 'secret', key: keyOf(namespace) }))
+import { type Answer, apiKeys, flow, keyOf, openEngine, openRunner, run, STORES, unique } from '../../kit/index.ts'
 
 const WAITING = 20
 /** Posts that are sent at once. */
@@ -15,7 +12,7 @@ const WAVES_MAX = 20
 test.for(STORES)('on %s every post is stored and its run ends, or it is 503 and stored nothing', async ([, fresh]) => {
   const { api } = await openEngine({
     storeFile: await fresh(),
-    env: { ENGINE_API_KEYS: JSON.stringify(keys) },
+    env: { ENGINE_API_KEYS: apiKeys('secret of loud', 'secret of quiet') },
     bounds: {
       passesMax: 6,
       http: {
@@ -25,7 +22,7 @@ test.for(STORES)('on %s every post is stored and its run ends, or it is 503 and 
       },
     },
   })
-  const [loud, quiet] = [api.as(keyOf('loud')), api.as(keyOf('quiet'))]
+  const [loud, quiet] = [api.as(keyOf('secret', 'loud')), api.as(keyOf('secret', 'quiet'))]
   const name = unique('workflow')
   const runner = await openRunner({ workflows: { [name]: flow([run('one'), run('two')]) } })
   await runner.register(loud)

@@ -70,27 +70,20 @@ describe('GET /events', () => {
     expect((await page(`app=${app}&name=${unique('none')}`)).events).toEqual([])
   })
 
-  test('pages meet every event once, also while new ones arrive', async () => {
+  test('pages meet every event once, also while new ones arrive; the last has no X-Next-Cursor, even when it is full', async () => {
     const name = unique('event')
-    const ids = await sendMany(name, 7)
+    const ids = await sendMany(name, 6)
     const met: string[] = []
     let query = `name=${name}&limit=3`
     for (;;) {
       const { events, next } = await page(query)
       met.push(...events.map(({ id }) => id))
-      if (next === null) break
       expect(events).toHaveLength(3)
+      if (next === null) break
       await sendMany(name, 1)
       query = `name=${name}&limit=3&cursor=${encodeURIComponent(next)}`
     }
     expect(met).toEqual(ids)
-  })
-
-  test('the last page has no X-Next-Cursor, even when it is full', async () => {
-    const name = unique('event')
-    await sendMany(name, 2)
-    expect(await page(`name=${name}&limit=2`)).toMatchObject({ events: [{}, {}], next: null })
-    expect((await page(`name=${name}&limit=1`)).next).not.toBeNull()
   })
 
   test('limit is 100 by default and clamped to 1-1000', async () => {

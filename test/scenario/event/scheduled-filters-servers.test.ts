@@ -2,21 +2,13 @@
 
 import type { ControlAction, ScheduledEvent, SendEventReply } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
-import { JumpClock, openEngine, STORES, unique, until } from '../../kit/index.ts'
-
-const KEYS = ['secret', 'event', 'read'].map(kind => ({
-  label: kind,
-  namespace: 'default',
-  kind,
-  key: `${kind}-key-of-scheduled-events`,
-}))
+import { apiKeys, JumpClock, keyOf, openEngine, STORES, unique, until } from '../../kit/index.ts'
 
 describe.each(STORES)('on %s', async (_, freshStore) => {
   const clock = new JumpClock()
-  const env = { ENGINE_API_KEYS: JSON.stringify(KEYS) }
+  const env = { ENGINE_API_KEYS: apiKeys('secret', 'event', 'read') }
   const engine = await openEngine({ storeFile: await freshStore(), clock, env })
-  const apiOf = (kind: string) => engine.api.as(`${kind}-key-of-scheduled-events`)
-  const api = apiOf('secret')
+  const api = engine.api.as(keyOf('secret'))
 
   /** Sends events for later, one minute apart. Returns their ids by letter. */
   async function scheduled(events: Record<string, object>): Promise<Record<string, string>> {
@@ -82,6 +74,6 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
     expect(refused).toMatchObject({ status: 400, code: 'invalid_request' })
     expect(refused.text).toContain('name or attribute or key')
     expect(await remove('attribute=nocolon')).toMatchObject({ status: 400 })
-    for (const kind of ['event', 'read']) expect((await remove('name=a', apiOf(kind))).status).toBe(403)
+    for (const kind of ['event', 'read']) expect((await remove('name=a', api.as(keyOf(kind)))).status).toBe(403)
   })
 })

@@ -2,15 +2,23 @@
 
 import type { ControlAction, EventRecord, ScheduledEvent, SendEventReply } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
-import { flow, JumpClock, openEngine, openRunner, run, scenario, unique, until, wait } from '../../kit/index.ts'
+import {
+  apiKeys,
+  flow,
+  JumpClock,
+  keyOf,
+  openEngine,
+  openRunner,
+  run,
+  scenario,
+  unique,
+  until,
+  wait,
+} from '../../kit/index.ts'
 
 const HOUR = 3_600_000
-const keyOf = (kind: string, namespace = 'default') => `${kind}-key-of-${namespace}-0123456789`
-const keys = [
-  ...['secret', 'event', 'read'].map(kind => ({ label: kind, namespace: 'default', kind, key: keyOf(kind) })),
-  { label: 'elsewhere', namespace: 'other', kind: 'secret', key: keyOf('secret', 'other') },
-]
-const { clock, engine } = await scenario({ env: { ENGINE_API_KEYS: JSON.stringify(keys) } })
+const env = { ENGINE_API_KEYS: apiKeys('secret', 'event', 'read', 'secret of other') }
+const { clock, engine } = await scenario({ env })
 const api = engine.api.as(keyOf('secret'))
 
 const send = async (body: object, as = api) => {
