@@ -16,19 +16,19 @@ const square = createWorkflow({ name: 'square' }, async ({ event, step }: Workfl
   return event.data.n ** 2
 })
 
-test('a hundred children in parallel give a hundred results', async () => {
+test('children in parallel give their results', async () => {
   const fanOut = createWorkflow({ name: 'fan-out' }, async ({ step }) => {
-    const all = Array.from({ length: 100 }, (_, n) => step.runWorkflow(`n${n}`, { workflow: square, data: { n } }))
+    const all = Array.from({ length: 20 }, (_, n) => step.runWorkflow(`n${n}`, { workflow: square, data: { n } }))
     return (await Promise.all(all)).reduce((sum, one) => sum + one, 0)
   })
   const engine = await open([fanOut, square])
   const run = await engine.start(fanOut)
   await run.parkedAt('n10')
   const children = await run.children()
-  expect(children).toHaveLength(100)
+  expect(children).toHaveLength(20)
   await children[10]?.parkedAt('think')
   await engine.advance('1m')
-  expect(await run.result()).toBe(328_350)
+  expect(await run.result()).toBe(2_470)
 })
 
 test('a failed run has its on-failure handler called', async () => {
@@ -54,22 +54,10 @@ test('a failed run has its on-failure handler called', async () => {
   expect(await handler?.onFailure()).toBeUndefined()
 })
 
-const approval = createWorkflow(
-  { name: 'approval', cancelOn: [{ event: 'withdrawn', if: 'async.data.n == event.data.n' }] },
-  async ({ event, step }: WorkflowArgs<Item>) => {
-    const n = await step.run('submit', () => event.data.n)
-    await step.waitForEvent('answer', { event: 'answered' })
-    return step.run('file', () => n)
-  },
-)
-
-test('an event cancels the runs that match', async () => {
-  const engine = await open([approval])
-  const [one, two] = [await engine.start(approval, { n: 1 }), await engine.start(approval, { n: 2 })]
-  await engine.send('withdrawn', { n: 1 })
-  expect([await one.status(), await two.status()]).toEqual(['cancelled', 'waiting'])
-  await expect(one.result()).rejects.toThrow(`Run ${one.id} of "approval" was cancelled`)
-  await expect(one.result()).rejects.toThrow(RunFailedError)
+const approval = createWorkflow({ name: 'approval' }, async ({ event, step }: WorkflowArgs<Item>) => {
+  const n = await step.run('submit', () => event.data.n)
+  await step.waitForEvent('answer', { event: 'answered' })
+  return step.run('file', () => n)
 })
 
 test('a run is paused, resumed and cancelled', async () => {
@@ -85,6 +73,8 @@ test('a run is paused, resumed and cancelled', async () => {
   await other.cancel()
   expect(await other.status()).toBe('cancelled')
   expect(await other.why()).toContain('cancelled')
+  await expect(other.result()).rejects.toThrow(`Run ${other.id} of "approval" was cancelled`)
+  await expect(other.result()).rejects.toThrow(RunFailedError)
 })
 
 test('a run is replayed, also with another input, and retried from a step', async () => {
@@ -150,21 +140,14 @@ const notify = createWorkflow({ name: 'notify' }, ({ ctx }) =>
   ctx.webhook.send('report', { url: HOOK, data: { ok: 1 } }),
 )
 
-test('webhooks are recorded and not sent', async () => {
-  const engine = await open([notify])
-  await (await engine.start(notify)).result()
-  expect(await engine.deliveries()).toMatchObject([
-    { url: HOOK, body: { ok: 1 }, at: new Date('2030-01-01T00:00:00Z'), answer: 200 },
-  ])
-})
-
-test('webhooks with a failed answer are retried', async () => {
+test('webhooks are recorded and not sent, and those with a failed answer are retried', async () => {
   const answers = [500, 'timeout', 'connection-error', { status: 429, retryAfterMs: 60_000 }, 204] as const
   const engine = await open({ workflows: [notify], webhooks: { [HOOK]: answers } })
   await (await engine.start(notify)).result()
   await engine.advance('7d')
   const sent = await engine.deliveries()
   expect(sent.map(({ answer }) => answer)).toEqual(answers)
+  expect(sent[0]).toMatchObject({ url: HOOK, body: { ok: 1 }, at: new Date('2030-01-01T00:00:00Z') })
   expect(new Set(sent.map(({ deliveryId }) => deliveryId)).size).toBe(1)
   expect(await engine.api.listWebhookDeliveries()).toMatchObject({
     items: [{ status: 'succeeded', attemptCount: 5 }],

@@ -13,7 +13,7 @@ const alert = createWorkflow({ name: 'alert', triggers: { event: 'perdure/run.fa
   return `${workflow}: ${error?.message}`
 })
 
-test('a run that fails starts the workflow that listens, once', async () => {
+test('a run that fails starts the workflow that listens, once; a test may start it directly', async () => {
   const engine = await open([print, alert])
   const failed = await engine.start(print)
   await failed.failure({ within: '1h' })
@@ -25,10 +25,7 @@ test('a run that fails starts the workflow that listens, once', async () => {
   expect(await alerted?.result({ within: '1h' })).toBe('print: no paper')
   const events = await engine.events({ name: 'perdure/run.failed' })
   expect(events).toMatchObject([{ source: 'engine', data: { runId: failed.id, status: 'failed' } }])
-})
 
-test('a test starts such a workflow directly, with data of its own', async () => {
-  const engine = await open([alert])
   const data = { runId: 'run_1', workflow: 'print', app: 'shop', status: 'failed', error: { message: 'no ink' } }
   expect(await (await engine.start(alert, data)).result({ within: '1h' })).toBe('print: no ink')
 })

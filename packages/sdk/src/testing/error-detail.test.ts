@@ -54,32 +54,35 @@ const read = {
   causes: ['TypeError', 'connect ECONNREFUSED', 'ECONNREFUSED', 443],
 }
 
-describe.each([{ checkpoints: false }, { checkpoints: true }])('the detail of an error, with %o', options => {
-  test('reaches the handler that catches a step, in every pass', async () => {
-    const seen: object[] = []
-    const pay = createWorkflow({ name: 'pay', retry: once }, async ({ step }) => {
-      const caught = await step.run('charge', charge).catch(readOf)
-      seen.push(caught)
-      await step.sleep('a while', '1h')
-      return caught
-    })
-    await using engine = await testEngine({ workflows: [pay], ...options })
-    const run = await engine.start(pay)
-    expect(await run.result({ within: '2h' })).toEqual({ ...read, stepName: 'charge' })
-    expect(seen.length).toBeGreaterThan(1)
-    expect(new Set(seen.map(one => JSON.stringify(one))).size).toBe(1)
-    const error = (await run.step('charge'))?.error
-    expect(error).toEqual({
-      name: 'CardError',
-      message: 'Your card was declined',
-      stack: error?.stack,
-      code: 'card_declined',
-      fields,
-      cause,
-    })
-    // The causes are in the stack once, however often the error is stored.
-    expect(error?.stack?.match(/Caused by: /g)).toHaveLength(2)
-  })
+describe('the detail of an error', () => {
+  test.each([true, false])(
+    'reaches the handler that catches a step, in every pass (checkpoints: %s)',
+    async checkpoints => {
+      const seen: object[] = []
+      const pay = createWorkflow({ name: 'pay', retry: once }, async ({ step }) => {
+        const caught = await step.run('charge', charge).catch(readOf)
+        seen.push(caught)
+        await step.sleep('a while', '1h')
+        return caught
+      })
+      await using engine = await testEngine({ workflows: [pay], checkpoints })
+      const run = await engine.start(pay)
+      expect(await run.result({ within: '2h' })).toEqual({ ...read, stepName: 'charge' })
+      expect(seen.length).toBeGreaterThan(1)
+      expect(new Set(seen.map(one => JSON.stringify(one))).size).toBe(1)
+      const error = (await run.step('charge'))?.error
+      expect(error).toEqual({
+        name: 'CardError',
+        message: 'Your card was declined',
+        stack: error?.stack,
+        code: 'card_declined',
+        fields,
+        cause,
+      })
+      // The causes are in the stack once, however often the error is stored.
+      expect(error?.stack?.match(/Caused by: /g)).toHaveLength(2)
+    },
+  )
 
   test('reaches a parent, its on-failure handler, and readers of runs', async () => {
     const failures: object[] = []
@@ -92,7 +95,7 @@ describe.each([{ checkpoints: false }, { checkpoints: true }])('the detail of an
         await step.runWorkflow('second try', { workflow: pay })
       },
     )
-    await using engine = await testEngine({ workflows: [order, pay], ...options })
+    await using engine = await testEngine([order, pay])
     await engine.api.createWebhookEndpoint({ body: { url: 'https://shop.example/hook', eventKinds: ['step.failed'] } })
     const run = await engine.start(order)
     const failure = await run.failure()
@@ -117,7 +120,7 @@ describe.each([{ checkpoints: false }, { checkpoints: true }])('the detail of an
       { name: 'pay', onFailure: ({ error }) => void failures.push(readOf(error)), handlerRetries: 1 },
       charge,
     )
-    await using engine = await testEngine({ workflows: [pay], ...options })
+    await using engine = await testEngine([pay])
     const run = await engine.start(pay)
     expect(readOf(await run.failure())).toEqual({ ...read, status: 'failed' })
     expect((await run.read()).error).toMatchObject({ code: 'handler_failed', fields: { code: 'card_declined' } })

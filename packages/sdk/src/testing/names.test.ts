@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { createWorkflow } from '../workflow/create-workflow.ts'
+import type { WorkflowHandler } from '../workflow/workflow.ts'
 import { type TestEngine, testEngine } from './index.ts'
 
 const order = createWorkflow({ name: 'order' }, async ({ event, step }) => {
@@ -23,29 +24,20 @@ async function stopped(act: (engine: TestEngine) => unknown): Promise<string> {
 }
 
 describe('a name of a step that no workflow has', () => {
-  test.each<[string, (engine: TestEngine) => unknown, string]>([
-    [
-      'of a mock',
-      engine => engine.mock('charge crad', () => 1),
+  test('of a mock, of a hold, or of another workflow: the engine stops with sentences that name the nearest', async () => {
+    const message = await stopped(engine => {
+      engine.mock('charge crad', () => 1)
+      engine.mock('ship', () => 1)
+      engine.hold('charge-crd')
+      engine.mock('charge card', () => 1, { workflow: other })
+    })
+    for (const sentence of [
       'mock("charge crad"): no workflow called a step "charge crad"; did you mean "charge card"?; { optional: true } allows it',
-    ],
-    [
-      'of a mock, like no other',
-      engine => engine.mock('ship', () => 1),
       'mock("ship"): no workflow called a step "ship"; known are charge card',
-    ],
-    [
-      'of a hold',
-      engine => engine.hold('charge-crd'),
       'hold("charge-crd"): no workflow called a step "charge-crd"; did you mean "charge card"?',
-    ],
-    [
-      'of a step of another workflow',
-      engine => engine.mock('charge card', () => 1, { workflow: other }),
       'mock("charge card"): workflow "other" never called a step "charge card"',
-    ],
-  ])('%s: the engine stops with a sentence that names the nearest', async (_, act, message) => {
-    expect(await stopped(act)).toContain(message)
+    ])
+      expect(message).toContain(sentence)
   })
 
   test('that a test reads is one if another is near', async () => {
@@ -68,50 +60,35 @@ describe('a name of a step that no workflow has', () => {
   })
 })
 
-test.each<[string, (engine: TestEngine) => unknown, string]>([
+const MISSPELT: [(engine: TestEngine) => unknown, string][] = [
   [
-    'a workflow of a mock',
     engine => engine.mock('charge card', () => 1, { workflow: 'ordr' }),
     'mock("charge card"): there is no workflow "ordr" under test; did you mean "order"?',
   ],
+  [engine => engine.runs({ workflow: 'ordr' }), 'runs: there is no workflow "ordr" under test; did you mean "order"?'],
   [
-    'a workflow of a list',
-    engine => engine.runs({ workflow: 'ordr' }),
-    'runs: there is no workflow "ordr" under test; did you mean "order"?',
-  ],
-  [
-    'an option of a mock',
     engine => engine.mock('charge card', () => 1, { workflw: order } as never),
     'mock has no option "workflw"; did you mean "workflow"?',
   ],
+  [engine => engine.runs({ state: 'failed' } as never), 'runs has no option "state"; did you mean "status"?'],
   [
-    'an option of a list',
-    engine => engine.runs({ state: 'failed' } as never),
-    'runs has no option "state"; did you mean "status"?',
-  ],
-  [
-    'an option of an event',
     engine => engine.send('order', 1, { dedupe: 'x' } as never),
     'send has no option "dedupe"; did you mean "dedupeId"?',
   ],
   [
-    'an option of a start',
     engine => engine.start(order, undefined, { evnt: 'x' } as never),
     'start has no option "evnt"; did you mean "event"?',
   ],
   [
-    'an option of a result',
     async engine => (await engine.start(order)).result({ witin: '1h' } as never),
     'The read of a run has no option "witin"; did you mean "within"?',
   ],
-  [
-    'an option of the end',
-    engine => engine.stop({ leaveRun: true } as never),
-    'stop has no option "leaveRun"; did you mean "leaveRuns"?',
-  ],
-])('%s that is misspelt is refused at once', async (_, act, message) => {
+  [engine => engine.stop({ leaveRun: true } as never), 'stop has no option "leaveRun"; did you mean "leaveRuns"?'],
+]
+
+test('a misspelt name of a workflow or an option is refused at once', async () => {
   const engine = await testEngine([order, other])
-  await expect((async () => act(engine))()).rejects.toThrow(message)
+  for (const [act, message] of MISSPELT) await expect((async () => act(engine))()).rejects.toThrow(message)
   await engine.stop()
 })
 
@@ -127,12 +104,11 @@ test('an event may be delayed, and set attributes', async () => {
   expect((await delayed?.read())?.attributes).toEqual({ customer: 'c-1' })
 })
 
-test.each<[string, object[]]>([
-  ['with a schedule', [{ cron: '0 6 * * 1' }]],
-  ['without triggers', []],
-])('a workflow %s is started directly', async (_, triggers) => {
-  const options = { name: 'report', triggers: triggers as { event: string }[] }
-  const report = createWorkflow(options, ({ event, step }) => step.run('count', () => event.data))
-  await using engine = await testEngine([order, report])
-  expect(await (await engine.start(report, { of: 'May' })).result()).toEqual({ of: 'May' })
+test('workflows with a schedule and without triggers are started directly', async () => {
+  const handler: WorkflowHandler<unknown, unknown> = ({ event, step }) => step.run('count', () => event.data)
+  const scheduled = createWorkflow({ name: 'scheduled', triggers: [{ cron: '0 6 * * 1' }] }, handler)
+  const untriggered = createWorkflow({ name: 'untriggered', triggers: [] }, handler)
+  await using engine = await testEngine([scheduled, untriggered])
+  for (const workflow of [scheduled, untriggered])
+    expect(await (await engine.start(workflow, { of: 'May' })).result()).toEqual({ of: 'May' })
 })

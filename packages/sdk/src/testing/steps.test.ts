@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { NonRetriableError } from '@perdure/client'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { deferred } from '../run/deferred.ts'
 import { StepFailedError } from '../wire/errors.ts'
 import { createWorkflow } from '../workflow/create-workflow.ts'
@@ -35,27 +35,6 @@ test('a mock replaces the callback', async () => {
   expect(run.executions('release')).toBe(1)
   charge.restore()
   expect(await (await engine.start(saga)).result()).toBe('sold')
-})
-
-test('a mock that fails twice and then succeeds is retried like the callback', async () => {
-  const engine = await open([saga])
-  engine.mock('charge', ({ execution, original }) => {
-    if (execution <= 2) throw new Error('try again')
-    return original()
-  })
-  const run = await engine.start(saga)
-  expect(await run.parkedAt('charge')).toMatchObject({ status: 'retrying', error: { message: 'try again' } })
-  expect(await run.result({ within: '1h' })).toBe('sold')
-  expect(run.executions('charge')).toBe(3)
-  expect(run.executions('reserve')).toBe(1)
-})
-
-test('a mock may be a function of the test framework', async () => {
-  const engine = await open([saga])
-  const charge = vi.fn().mockRejectedValueOnce(new Error('once')).mockResolvedValue('charged')
-  engine.mock('charge', charge)
-  await (await engine.start(saga)).result({ within: '1h' })
-  expect(charge).toHaveBeenCalledTimes(2)
 })
 
 test('a mock may be for one workflow, or for one use of a name', async () => {
@@ -127,26 +106,6 @@ test('patienceMs applies to each callback, not to all together', async () => {
   })
   const engine = await open({ workflows: [slow], patienceMs: 100 })
   await (await engine.start(slow)).result()
-})
-
-test('a step that is held back lets the test act in the middle of a pass', async () => {
-  const sale = createWorkflow({ name: 'sale' }, async ({ step }) => {
-    for (const name of ['reserve', 'charge', 'ship']) await step.run(name, () => (name === 'charge' ? 'charged' : name))
-    return 'sold'
-  })
-  const engine = await open([sale])
-  const hold = engine.hold('charge')
-  const run = await engine.start(sale)
-  await hold.reached
-  expect(await run.status()).toBe('running')
-  expect((await run.steps()).map(({ name }) => name)).toEqual(['reserve'])
-  await run.pause()
-  hold.release()
-  expect(await run.status()).toBe('paused')
-  expect(await run.step('charge')).toMatchObject({ status: 'succeeded', data: 'charged' })
-  expect((await run.steps()).map(({ name }) => name)).toEqual(['reserve', 'charge'])
-  await run.resume()
-  expect(await run.result()).toBe('sold')
 })
 
 test('a held step is not awaited, but its siblings are', async () => {

@@ -58,7 +58,7 @@ describe('a run', () => {
     await engine.stop()
   })
 
-  test('that has not ended rejects result() at once with a description of its state', async () => {
+  test('that has not ended, or is parked elsewhere, rejects at once with a description of its state', async () => {
     const engine = await open([checkout])
     const run = await engine.start(checkout, { order: 1 })
     const early = run.result()
@@ -66,36 +66,22 @@ describe('a run', () => {
     await expect(early).rejects.toThrow(
       /"checkout" has not ended\..*order\/paid.*charge \(succeeded\), wait-for-payment/s,
     )
-  })
-
-  test('that is parked elsewhere rejects parkedAt() at once with a description of its state', async () => {
-    const engine = await open([checkout])
-    const run = await engine.start(checkout, { order: 1 })
     await expect(run.parkedAt('ship')).rejects.toThrow(/is not parked at "ship"\..*wait-for-payment \(waiting\)/s)
     await engine.send('order/paid', { order: 1 })
     await expect(run.parkedAt('wait-for-payment')).rejects.toThrow(/It has succeeded/)
   })
 
-  test('that failed with a sentence is described with one full stop', async () => {
-    const broken = createWorkflow({ name: 'broken', retry: { maxAttempts: 1 } }, async ({ step }) => {
-      await step.run('explode', () => {
-        throw new Error('There is no powder.')
-      })
-    })
-    const engine = await testEngine([broken])
-    const run = await engine.start(broken)
-    await expect(run.parkedAt('ship')).rejects.toThrow(/It has failed: There is no powder\.(?!\.)/)
-  })
-
   test('that fails rejects with its own error, its code and its step', async () => {
     const broken = createWorkflow({ name: 'broken', retry: { maxAttempts: 1 } }, async ({ step }) => {
       await step.run('explode', () => {
-        throw new RangeError('out of powder')
+        throw new RangeError('There is no powder.')
       })
     })
     const engine = await testEngine([broken])
     const run = await engine.start(broken)
-    await expect(run.result()).rejects.toThrow('out of powder')
+    await expect(run.result()).rejects.toThrow('There is no powder.')
+    // One full stop, although the message has its own.
+    await expect(run.parkedAt('ship')).rejects.toThrow(/It has failed: There is no powder\.(?!\.)/)
     const error = await run.failure()
     expect(error).toBeInstanceOf(RunFailedError)
     expect(error).toMatchObject({
@@ -130,27 +116,25 @@ describe('a run', () => {
     })
   })
 
-  test('is started by an event that also starts others: send() returns all of them', async () => {
-    const engine = await testEngine([checkout, audit])
+  test('is one of all that an event starts; an event that starts none is named', async () => {
+    const debounced = createWorkflow({ name: 'debounced', debounce: { period: '10s' } }, () => 1)
+    const engine = await open([checkout, audit, debounced])
     const { runs, eventId } = await engine.send('order/paid', { order: 1 })
     expect(eventId).toMatch(/^evt_/)
     expect(runs.map(({ workflow }) => workflow)).toEqual(['audit'])
     expect(await runs[0]?.result()).toBe('order/paid')
     expect(await engine.runs({ workflow: audit, status: 'succeeded' })).toHaveLength(1)
     expect(await engine.runs({ workflow: 'checkout' })).toEqual([])
-    await engine.stop()
-  })
 
-  test('is not started when its triggers name no exact event', async () => {
-    const engine = await open([audit, checkout])
     await expect(engine.start(audit)).rejects.toThrow(
       'No trigger of workflow "audit" names an event without a wildcard',
     )
-    const run = await engine.start(audit, undefined, { event: 'order/lost' })
-    expect(await run.result()).toBe('order/lost')
+    const lost = await engine.start(audit, undefined, { event: 'order/lost' })
+    expect(await lost.result()).toBe('order/lost')
     await expect(engine.start(checkout, { order: 1 }, { event: 'order/lost' })).rejects.toThrow(
       'Event "order/lost" started no run of "checkout": no trigger of it matches',
     )
+    await expect(engine.start(debounced)).rejects.toThrow('started no run of "debounced": it was debounced')
   })
 })
 
@@ -162,12 +146,6 @@ describe('the end of a test', () => {
       new RegExp(`1 run has not ended \\(stop\\({ leaveRuns: true }\\).*${run.id} of "checkout": .*order/paid`, 's'),
     )
     await expect(run.status()).rejects.toThrow('The engine was stopped')
-  })
-
-  test('ignores runs with leaveRuns', async () => {
-    const engine = await testEngine([checkout])
-    await engine.start(checkout, { order: 1 })
-    await engine.stop({ leaveRuns: true })
   })
 
   describe('comes automatically with `await using`', () => {
@@ -221,12 +199,10 @@ describe('the same seed', () => {
     return JSON.stringify(records).replaceAll(/"stack":"[^"]*"/g, '')
   }
 
-  test('gives the same history: ids, times, jitter', async () => {
-    expect(await history(7)).toBe(await history(7))
-  })
-
-  test('differs from the history of another seed', async () => {
-    expect(await history(7)).not.toBe(await history(8))
+  test('gives the same history: ids, times, jitter; another seed gives another', async () => {
+    const [first, again, other] = [await history(7), await history(7), await history(8)]
+    expect(again).toBe(first)
+    expect(other).not.toBe(first)
   })
 })
 
@@ -263,31 +239,4 @@ describe('testEngine()', () => {
     )
     await expect(testEngine({ workflows: [], startAt: 'tomorrow' })).rejects.toThrow('startAt is not a time')
   })
-})
-
-test('a match finds the event of its run, and cancelOn with one the runs of its event', async () => {
-  const ship = createWorkflow(
-    {
-      name: 'ship',
-      triggers: { event: 'order/packed', match: { 'data.express': true } },
-      cancelOn: [{ event: 'order/lost', match: 'data.id', timeout: '1d' }],
-    },
-    async ({ step }: WorkflowArgs<{ id: number | string; express: boolean }>) => {
-      const left = await step.waitForEvent<{ id: number; van: string }>('left', { event: 'van/left', match: 'data.id' })
-      return left?.data.van
-    },
-  )
-  const engine = await open([ship])
-  const start = (id: number | string) => engine.start(ship, { id, express: true })
-  const [one, text, late] = [await start(1), await start('1'), await start(3)]
-  await engine.send('order/packed', { id: 4, express: 'true' })
-  for (const run of [one, text, late]) await run.parkedAt('left')
-  await engine.send('van/left', { id: '1', van: 'B' })
-  expect(await text.result()).toBe('B')
-  await engine.send('order/lost', { id: 1 })
-  expect(await one.status()).toBe('cancelled')
-  await engine.advance('25h')
-  await engine.send('order/lost', { id: 3 })
-  expect(await late.status()).toBe('waiting')
-  expect(await engine.events({ name: 'order/packed' })).toHaveLength(4)
 })

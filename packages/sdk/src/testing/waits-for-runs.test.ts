@@ -14,7 +14,7 @@ const report = createWorkflow({ name: 'report' }, async ({ event, step }) => {
   return step.waitForRun('end', timeout === undefined ? { runId } : { runId, timeout })
 })
 
-test('a run gets the end of another one, and null at its timeout', async () => {
+test('a run gets the end of another one, null at its timeout, and an error if there is no such run', async () => {
   const engine = await open([shipment, report])
   const { id: runId } = await engine.start(shipment)
   const [patient, hasty] = [await engine.start(report, { runId }), await engine.start(report, { runId, timeout: '1d' })]
@@ -22,10 +22,6 @@ test('a run gets the end of another one, and null at its timeout', async () => {
   await engine.crash()
   await engine.restart()
   expect(await patient.result({ within: '2d' })).toEqual({ runId, status: 'succeeded', result: 'delivered' })
-})
-
-test('a run that does not exist fails the step', async () => {
-  const engine = await open([report])
-  const run = await engine.start(report, { runId: 'run_none' })
-  expect(await run.failure()).toMatchObject({ name: 'RunNotFoundError' })
+  const wrong = await engine.start(report, { runId: 'run_none' })
+  expect(await wrong.failure()).toMatchObject({ name: 'RunNotFoundError' })
 })

@@ -63,13 +63,3 @@ test('a turn that was lost with its pass counts, and the step waits for another 
   expect(prompt.calls).toHaveLength(1)
   expect(await run.result({ within: '2m' })).toBe('answer')
 })
-
-test('a limit that the app does not have fails the step, which may be caught', async () => {
-  const typo = createWorkflow({ name: 'typo' }, async ({ step }: WorkflowArgs<null>) =>
-    step.run('prompt', () => 1, { limit: 'opneai' }).catch((error: Error) => error.message),
-  )
-  await using engine = await testEngine({ workflows: [typo], limits: LIMITS })
-  expect(await (await engine.start(typo, null)).result()).toBe(
-    'App "test" has no limit "opneai": it registers "openai".',
-  )
-})

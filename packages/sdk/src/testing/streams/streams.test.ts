@@ -29,27 +29,6 @@ test('a stream has the chunks of its steps, and ends with the run', async () => 
   await expect(run.stream('other')).rejects.toMatchObject({ code: 'not_found' })
 })
 
-test('the chunks of a failed attempt are withdrawn', async () => {
-  const flow = createWorkflow({ name: 'flow' }, ({ step }) =>
-    step.run('ask', async ({ stream, attempt }) => {
-      const out = stream('answer')
-      await out.write(`attempt ${attempt}`)
-      await out.flush()
-      if (attempt < 3) throw new Error('no')
-      return out.text()
-    }),
-  )
-  await using engine = await testEngine([flow])
-  const run = await engine.start(flow)
-  expect(await run.result({ within: '1h' })).toBe('attempt 3')
-  const { chunks, messages } = await run.stream('answer')
-  expect(chunks).toEqual(['attempt 3'])
-  expect(messages.filter(message => 'rollback' in message)).toMatchObject([
-    { rollback: 0, step: 'ask', attempt: 1, reason: 'failed' },
-    { step: 'ask', attempt: 2, reason: 'failed' },
-  ])
-})
-
 test.each([false, true])(
   'parallel steps share a stream, and a rollback is of one step (checkpoints: %s)',
   async checkpoints => {
