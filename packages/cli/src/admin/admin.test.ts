@@ -58,19 +58,16 @@ describe('perdure keys', () => {
       expect(readFileSync(join(directory, file)).includes(secret as string), file).toBe(false)
   })
 
-  test('create prints the key for people too, with its id as the label and default as the namespace', async () => {
+  test('create prints the key for people too, and list shows a table, oldest first', async () => {
     const { out } = await perdure('keys', 'create', '--kind', 'read')
     expect(out).toMatch(/^pdk_read_[\w-]{43}\n/)
     expect(out).toMatch(/A read key of namespace default, label (key_\w+), id \1\./)
-  })
-
-  test('list shows a table, oldest first', async () => {
     const first = await created('--kind', 'secret', '--label', 'ops')
     const second = await created('--kind', 'runner', '--label', 'workers', '--expires', '90d')
     const lines = (await perdure('keys', 'list')).out.split('\n')
     expect(lines[0]).toMatch(/^ID +KIND +NAMESPACE +LABEL +CREATED +REVOKED +EXPIRES$/)
-    expect(lines[1]).toMatch(new RegExp(`^${first.id} +secret +default +ops +20\\S+ +- +-$`))
-    expect(lines[2]).toMatch(new RegExp(`^${second.id} +runner +default +workers +20\\S+ +- +20\\S+$`))
+    expect(lines[2]).toMatch(new RegExp(`^${first.id} +secret +default +ops +20\\S+ +- +-$`))
+    expect(lines[3]).toMatch(new RegExp(`^${second.id} +runner +default +workers +20\\S+ +- +20\\S+$`))
   })
 
   test('--expires takes a duration or a time to come', async () => {
@@ -83,24 +80,16 @@ describe('perdure keys', () => {
     expect(past).toMatchObject({ code: 1, err: expect.stringContaining('expiresAt must be in the future') })
   })
 
-  test('revoke marks the key, also twice', async () => {
-    const { id } = await created('--kind', 'secret')
+  test('revoke marks the key, also twice; it refuses other ids, and does not repeat a key that it is given', async () => {
+    const { id, key } = await created('--kind', 'secret')
     expect(await perdure('keys', 'revoke', id as string)).toMatchObject({ code: 0, err: '' })
     const [{ revokedAt }] = await listed('keys')
     expect(revokedAt).toMatch(/Z$/)
     await perdure('keys', 'revoke', id as string)
     expect(await listed('keys')).toMatchObject([{ revokedAt }])
-  })
 
-  test('revoke refuses an id that is not a key of the store', async () => {
-    await created('--kind', 'secret')
-    const { code, err } = await perdure('keys', 'revoke', `key_${'0'.repeat(26)}`)
-    expect(code).toBe(1)
-    expect(err).toMatch(/^perdure: there is no API key key_0+\n$/)
-  })
-
-  test('revoke given the key itself does not repeat it', async () => {
-    const { key } = await created('--kind', 'secret')
+    const unknown = await perdure('keys', 'revoke', `key_${'0'.repeat(26)}`)
+    expect(unknown).toMatchObject({ code: 1, err: expect.stringMatching(/^perdure: there is no API key key_0+\n$/) })
     const { code, out, err } = await perdure('keys', 'revoke', key as string)
     expect(code).toBe(1)
     expect(err).toContain('must be the id of an API key')
@@ -127,7 +116,7 @@ describe('perdure keys', () => {
 })
 
 describe('perdure namespaces', () => {
-  test('are those of the keys; suspend and resume mark them', async () => {
+  test('are those of the keys; suspend and resume mark them, and refuse one that is not there', async () => {
     await created('--kind', 'secret', '--namespace', 'acme')
     await created('--kind', 'secret')
     expect(await perdure('namespaces', 'suspend', 'acme')).toEqual({
@@ -141,13 +130,12 @@ describe('perdure namespaces', () => {
     expect((await perdure('namespaces', 'list')).out).toMatch(/^NAME +CREATED +SUSPENDED\nacme +20\S+ +20\S+\n/)
     expect((await perdure('namespaces', 'resume', 'acme')).code).toBe(0)
     expect((await listed('namespaces'))[0]).not.toHaveProperty('suspendedAt')
-  })
-
-  test.each(['suspend', 'resume'])('%s refuses one that is not there: a typo must not pass for done', async verb => {
-    await created('--kind', 'secret', '--namespace', 'acme')
-    const { code, err } = await perdure('namespaces', verb, 'acmee')
-    expect(code).toBe(1)
-    expect(err).toMatch(/^perdure: there is no namespace acmee[^\n]*\n$/)
+    // A typo must not pass for done.
+    for (const verb of ['suspend', 'resume'])
+      expect(await perdure('namespaces', verb, 'acmee')).toMatchObject({
+        code: 1,
+        err: expect.stringMatching(/^perdure: there is no namespace acmee[^\n]*\n$/),
+      })
   })
 })
 

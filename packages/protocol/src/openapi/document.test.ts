@@ -67,8 +67,8 @@ describe('the OpenAPI document', () => {
 })
 
 describe('the operations', () => {
-  test.each(all)('%s has a summary without a full stop', (_, { summary }) => {
-    expect(summary).not.toMatch(/\.$/)
+  test('have summaries without a full stop', () => {
+    expect(all.filter(([, { summary }]) => summary.endsWith('.'))).toEqual([])
   })
 
   test('no two named schemas are the same', () => {

@@ -42,7 +42,7 @@ test('large results wait in their order until the engine reads, and signs of lif
   await runner.ready
   const { last: connection } = engine
   connection.socket.pause()
-  const ids = Array.from({ length: 80 }, (_, i) => `i${i}`)
+  const ids = Array.from({ length: 40 }, (_, i) => `i${i}`)
   for (const id of ids) connection.invoke(id, 'large')
   connection.send('heartbeat', 'h1')
   await until(() => made === ids.length)
@@ -53,7 +53,7 @@ test('large results wait in their order until the engine reads, and signs of lif
   expect(connection.of('invoke.result').map(({ id }) => id)).toEqual(ids)
   const [types, alive] = [connection.frames.map(({ type }) => type), connection.of('heartbeat.ack')]
   expect(alive).toMatchObject([{ id: 'h1' }])
-  expect(types.lastIndexOf('invoke.result') - types.indexOf('heartbeat.ack')).toBeGreaterThan(60)
+  expect(types.lastIndexOf('invoke.result') - types.indexOf('heartbeat.ack')).toBeGreaterThan(20)
   expect(engine.connections).toHaveLength(1)
 })
 
