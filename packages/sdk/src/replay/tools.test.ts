@@ -274,12 +274,6 @@ describe('results', () => {
     const refused = await runOf(({ step }) => call(step)).pass()
     expect(refused.error?.message).toContain('(start-run)')
   })
-
-  test('a child returns its result', async () => {
-    const run = runOf(({ step }) => step.runWorkflow<{ n: number }>('child', { workflow: 'other' }))
-    run.settle('child', { data: { n: 4 } })
-    expect(await run.pass()).toMatchObject({ status: 200, data: { n: 4 } })
-  })
 })
 
 describe('ctx.continueAs', () => {

@@ -64,33 +64,6 @@ describe('a served runner', () => {
     })
   })
 
-  test('registers with the engine at its own address, until it is closed', async () => {
-    const reply = {
-      ok: true,
-      protocolVersion: 1,
-      runnerId: 'r',
-      workflows: 1,
-      heartbeatMs: 10,
-      staleAfterMs: 30,
-      warnings: [],
-    }
-    engine = await startEngine({ status: 200, body: reply })
-    const { url, ready, close } = await start({
-      register: true,
-      engineUrl: engine.url,
-      runner: 'r',
-      log: () => undefined,
-    })
-    expect(await ready).toEqual(reply)
-    await engine.called(2)
-    expect(engine.calls[1]).toMatchObject({
-      path: '/register',
-      body: { app: 'shop', runner: 'r', url, framework: 'node' },
-    })
-    await close()
-    expect(engine.calls.at(-1)?.body).toMatchObject({ runner: 'r', leaving: true })
-  })
-
   test('stops a registration when it is closed', async () => {
     engine = await startEngine('hang')
     const { ready, close } = await start({ register: true, engineUrl: engine.url })

@@ -1,6 +1,5 @@
 // `createWorkflow()`: registrations, refused options, and inferred types.
 
-import type { Json, NoBigInt } from '@perdure/client'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import type { ReceivedEvent } from '../run/run-context.ts'
 import { createWorkflow, type WorkflowOptions } from './create-workflow.ts'
@@ -116,23 +115,5 @@ describe('types', () => {
       // @ts-expect-error the child's input is required
       void step.runWorkflow('a', { workflow: child })
     })
-  })
-
-  test('Json is the type after a JSON round trip', () => {
-    expectTypeOf<Json<{ a: Date; b?: number; f: () => void; n: bigint }>>().toEqualTypeOf<{
-      a: string
-      b?: number
-      n: NoBigInt
-    }>()
-    expectTypeOf<Json<[Date, 'x']>>().toEqualTypeOf<[string, 'x']>()
-    expectTypeOf<Json<(number | undefined)[]>>().toEqualTypeOf<(number | null)[]>()
-    expectTypeOf<Json<[Date, undefined, () => void]>>().toEqualTypeOf<[string, null, null]>()
-    expectTypeOf<Json<unknown[]>>().toEqualTypeOf<unknown[]>()
-    expectTypeOf<Json<readonly Date[]>>().toEqualTypeOf<readonly string[]>()
-    expectTypeOf<Json<Map<string, number>>>().toEqualTypeOf<Record<string, never>>()
-    expectTypeOf<Json<string | null | { d: Date }>>().toEqualTypeOf<string | null | { d: string }>()
-    expectTypeOf<Json<unknown>>().toBeUnknown()
-    expectTypeOf<Json<bigint>>().toEqualTypeOf<NoBigInt>()
-    expectTypeOf<Json<symbol>>().toBeNever()
   })
 })

@@ -143,25 +143,6 @@ describe('typed events as triggers', () => {
     })
   })
 
-  test('an onFailure handler has it, too', () => {
-    createWorkflow(
-      {
-        name: 'w',
-        triggers: { event: 'perdure/run.failed' },
-        onFailure: ({ event }) => expectTypeOf(event.data).toEqualTypeOf<RunEndedData<'failed'>>(),
-      },
-      () => 1,
-    )
-    createWorkflow(
-      {
-        name: 'w',
-        triggers: [{ event: 'perdure/run.*' }, { cron: '0 * * * *' }],
-        onFailure: ({ event }) => expectTypeOf(event.data).toEqualTypeOf<RunEndedData | CronData>(),
-      },
-      () => 1,
-    )
-  })
-
   test('collected events are an array', () => {
     createWorkflow(
       { name: 'w', triggers: [paid, refunded], batch: { maxSize: 2, timeout: '1s' } },
@@ -278,8 +259,8 @@ describe('what needs no annotation', () => {
     createWorkflow(
       {
         name: 'w',
-        triggers: { cron: '* * * * *' },
-        onFailure: ({ event }) => expectTypeOf(event.data).toEqualTypeOf<CronData>(),
+        triggers: [{ event: 'perdure/run.*' }, { cron: '0 * * * *' }],
+        onFailure: ({ event }) => expectTypeOf(event.data).toEqualTypeOf<RunEndedData | CronData>(),
       },
       () => 1,
     )
