@@ -119,13 +119,6 @@ test('onCancel runs first, with the results by name', async () => {
   expect(new Set(Object.keys(cleanup.memo)).size).toBe(3)
 })
 
-test('onCancel is not called after a failure', async () => {
-  let calls = 0
-  const options = { onCancel: () => ++calls }
-  await cleanedUp(({ step }) => step.run('charge', () => 1, undo('charge')), { options })
-  expect({ calls, lines }).toEqual({ calls: 0, lines: ['undo charge: 1'] })
-})
-
 test('a rollback that fails is tried again, and does not stop the others', async () => {
   const { cleanup } = await cleanedUp(async ({ step }) => {
     await step.run('a', () => 1, undo('a'))

@@ -1,4 +1,4 @@
-// The Connect runner with a scripted engine over real sockets: handshake, signing key, and passes.
+// The Connect runner with a scripted engine over real sockets: handshake and passes. proof.test.ts tests the signing key.
 
 import type { Socket } from 'node:net'
 import { afterEach, describe, expect, test, vi } from 'vitest'
@@ -7,8 +7,6 @@ import { createWorkflow } from '../workflow/create-workflow.ts'
 import type { ScriptedEngine, ScriptedEngineOptions } from './engine.testkit.ts'
 import { type ConnectOptions, connect } from './index.ts'
 import { open, registered, resultOf, start } from './runner.testkit.ts'
-
-const [NEW, OLD] = ['n'.repeat(32), 'o'.repeat(32)] as const
 
 afterEach(() => vi.unstubAllEnvs())
 
@@ -128,25 +126,6 @@ describe('the handshake', () => {
   })
 })
 
-describe('the signing key', () => {
-  test('an engine that signs with it is trusted', async () => {
-    const engine = await open({ signingKey: NEW })
-    expect(await start(engine, { signingKey: `${OLD},${NEW}` }).ready).toMatchObject({ ok: true })
-  })
-
-  test.each([
-    ['another key', 'other'],
-    ['no key', undefined],
-  ])('an engine with %s gets no frame', async (_, signingKey) => {
-    const engine = await open(signingKey === undefined ? {} : { signingKey })
-    const { ready, logged } = start(engine, { signingKey: OLD })
-    await expect(ready).rejects.toMatchObject({ code: 'untrusted_engine' })
-    await until(() => engine.connections.length > 1)
-    expect(engine.connections.flatMap(({ frames }) => frames)).toEqual([])
-    expect(logged).toEqual([expect.stringContaining('did not sign its answer')])
-  })
-})
-
 describe('passes', () => {
   test('answer with status and body, with the id of their invoke', async () => {
     const engine = await open()
@@ -187,20 +166,6 @@ describe('passes', () => {
       body: { opcodes: [{ name: 'one' }] },
     })
     expect(engine.last.of('invoke.checkpoint')).toEqual([])
-  })
-
-  test('a cancelled pass is aborted and not answered', async () => {
-    const engine = await open()
-    const { ready, started, release } = start(engine)
-    await ready
-    engine.last.invoke('i1', 'held')
-    await until(() => started.includes('held'))
-    engine.last.send('invoke.cancel', 'i1')
-    await until(() => started.includes('aborted: The engine cancelled the invoke'))
-    release()
-    engine.last.invoke('i2', 'echo')
-    await resultOf(engine.last, 'i2')
-    expect(engine.last.of('invoke.result').map(({ id }) => id)).toEqual(['i2'])
   })
 })
 

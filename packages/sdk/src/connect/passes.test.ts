@@ -58,10 +58,6 @@ test('a checkpoint resolves with its own acknowledgement', async () => {
   expect(await first).toEqual({ steps: [], stop: false })
 })
 
-test('without checkpoints a pass gets no checkpointer', () => {
-  expect(play(false).start('i1').options.checkpoint).toBeUndefined()
-})
-
 test('unacknowledged frames are kept in the order in which they were sent', async () => {
   const { passes, outlet, start } = play()
   const one = start('i1')

@@ -2,18 +2,19 @@
 
 import { recipientOf, signBody, signFor } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
+import { until } from '../../../../test/kit/until.ts'
 import { open, start } from './runner.testkit.ts'
 
-const KEY = 'k'.repeat(32)
+const [KEY, OTHER] = ['k'.repeat(32), 'o'.repeat(32)] as const
 const FEATURES = ['signature-v2']
 const v1 = (body: string) => signBody({ keys: [KEY], body, nowMs: Date.now() })
 const v2 = (body: string, host: string, purpose: 'connect' | 'invoke' = 'connect') =>
   signFor({ keys: [KEY], purpose, recipient: recipientOf(host), body, nowMs: Date.now() })
 
 describe('a runner with a key', () => {
-  test('trusts an engine that signs for the host it dialled', async () => {
+  test('trusts an engine that signs with one of its keys for the host it dialled', async () => {
     const engine = await open({ proof: v2, features: FEATURES })
-    await start(engine, { signingKey: KEY }).ready
+    await start(engine, { signingKey: `${OTHER},${KEY}` }).ready
     expect(engine.last.headers['x-engine-host']).toBe(new URL(engine.url).host)
   })
 
@@ -25,10 +26,15 @@ describe('a runner with a key', () => {
     ['for another host', nonce => v2(nonce, 'evil.example')],
     ['for another purpose', (nonce, host) => v2(nonce, host, 'invoke')],
     ['another nonce', (nonce, host) => v2(`${nonce}x`, host)],
+    ['with another key', body => signBody({ keys: [OTHER], body, nowMs: Date.now() })],
   ])('sends nothing to an engine that signs %s', async (_, proof) => {
     const engine = await open({ proof, features: FEATURES })
-    await expect(start(engine, { signingKey: KEY }).ready).rejects.toMatchObject({ code: 'untrusted_engine' })
+    const { ready, logged } = start(engine, { signingKey: KEY })
+    await expect(ready).rejects.toMatchObject({ code: 'untrusted_engine' })
+    // It tries again, and says so once.
+    await until(() => engine.connections.length > 1)
     expect(engine.connections.flatMap(({ frames }) => frames)).toEqual([])
+    expect(logged).toEqual([expect.stringContaining('did not sign its answer')])
   })
 
   test('does not register with an engine that could sign for the host, and did not', async () => {

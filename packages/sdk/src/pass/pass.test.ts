@@ -1,7 +1,6 @@
 // Replay: which steps a pass discovers, in which order stored results settle calls, and when a pass ends.
 
 import { readFile } from 'node:fs/promises'
-import { NonRetriableError } from '@perdure/client'
 import { hashStepId } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
 import { runOf, signal } from '../replay/engine.testkit.ts'
@@ -18,18 +17,6 @@ describe('one step after another', () => {
     expect(await run.drive()).toMatchObject({ status: 200, data: { a: 1, b: 2 } })
     expect(run.discovered).toEqual([['a'], ['b'], []])
     expect(calls).toEqual(['a', 'b after 1'])
-  })
-
-  test('a discovered result is not given to the handler before it is stored', async () => {
-    let reached = false
-    const run = runOf(async ({ step }) => {
-      await step.run('a', () => 1)
-      reached = true
-    })
-    await run.pass()
-    expect(reached).toBe(false)
-    await run.drive()
-    expect(reached).toBe(true)
   })
 
   test('a loop that repeats a name gets positional ids', async () => {
@@ -91,15 +78,6 @@ describe('parallel steps', () => {
     expect(run.discovered).toEqual([['pause', 'a', 'b'], []])
   })
 
-  test('race: the stored winner lets the handler return while the loser is pending', async () => {
-    const run = runOf(
-      ({ step }) => Promise.race([step.run('work', () => 'done'), step.sleep('deadline', '1h').then(() => 'late')]),
-      { settle: () => undefined },
-    )
-    expect(await run.drive()).toMatchObject({ status: 200, data: 'done' })
-    expect(run.discovered).toEqual([['deadline', 'work'], []])
-  })
-
   test('race: the step that settled first wins on every later pass', async () => {
     const winners: string[] = []
     const run = runOf(
@@ -146,21 +124,6 @@ describe('parallel steps', () => {
     run.settle('wait', { data: { id: 'evt_1' } })
     expect(await run.drive()).toMatchObject({ status: 200, data: ['one', 'two'] })
     expect(ran).toEqual(['two', 'one'])
-  })
-
-  test('allSettled and any see failures of catchable steps', async () => {
-    const fail = (message: string) => () => {
-      throw new NonRetriableError(message)
-    }
-    const run = runOf(async ({ step }) => {
-      const settled = await Promise.allSettled([step.run('good', () => 1), step.run('bad', fail('no'))])
-      const any = await Promise.any([step.run('worse', fail('never')), step.run('fine', () => 'fine')])
-      return { statuses: settled.map(({ status }) => status), any }
-    })
-    expect(await run.drive()).toMatchObject({
-      status: 200,
-      data: { statuses: ['fulfilled', 'rejected'], any: 'fine' },
-    })
   })
 
   test('a step discovered while a sibling is running is in the same pass', async () => {

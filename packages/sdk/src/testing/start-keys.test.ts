@@ -31,28 +31,6 @@ test('a start with a key gives the live run, over a crash of the engine, and a n
 const options = { triggers: [{ event: 'changed' }], singleton: { mode: 'deliver', key: 'event.data.id' } } as const
 type Changed = { id: string; n: number }
 
-test('a run collects events until an hour is quiet, and the next event starts another run', async () => {
-  const seen: number[][] = []
-  const collect = createWorkflow({ name: 'collect', ...options }, async ({ event, step }: WorkflowArgs<Changed>) => {
-    const all = [event.data.n]
-    for (;;) {
-      const next = await step.waitForEvent('more', { event: 'changed', match: 'data.id', timeout: '1h' })
-      if (!next) break
-      all.push((next.data as Changed).n)
-    }
-    seen.push(all)
-  })
-  const engine = await open({ workflows: [collect] })
-  for (const n of [1, 2]) await engine.send('changed', { id: 'a', n: n })
-  await engine.send('changed', { id: 'b', n: 7 })
-  await engine.advance('59m')
-  await engine.send('changed', { id: 'a', n: 3 })
-  await engine.advance('2h')
-  await engine.send('changed', { id: 'a', n: 4 })
-  await engine.advance('2h')
-  expect(seen.map(all => all.join())).toEqual(['7', '1,2,3', '4'])
-})
-
 test('an event whose wait has lost its race starts the next run, over a crash of the engine', async () => {
   const seen: number[] = []
   const race = createWorkflow({ name: 'race', ...options }, async ({ event, step }: WorkflowArgs<Changed>) => {
