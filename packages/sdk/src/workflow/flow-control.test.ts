@@ -77,9 +77,6 @@ describe('types', () => {
       expectTypeOf(event.data).toEqualTypeOf<Order[]>()
     })
     createWorkflow({ name: 'w', debounce: { period: '1s', mode: 'all' } }, many)
-    createWorkflow({ name: 'w', batch }, async ({ event }) => {
-      expectTypeOf(event.data).toEqualTypeOf<unknown[]>()
-    })
   })
 
   test('other handlers cannot have a batch', () => {

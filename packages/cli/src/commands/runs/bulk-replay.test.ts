@@ -1,20 +1,14 @@
 // The question of `perdure runs bulk-replay` on a terminal, against a server that answers like an engine.
 
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { json, openServer } from '../../../../client/src/server.testkit.ts'
 import { ran } from '../../ran.testkit.ts'
 
 test('shows how many failed runs match before it asks, and replays none without a yes', async () => {
-  const asked: string[] = []
-  const server = createServer((request, response) => {
-    asked.push(`${request.method} ${request.url}`)
-    const runs = [1, 2].map(n => ({ id: `run_${n}`, workflow: 'ship', status: 'failed' }))
-    response.setHeader('content-type', 'application/json').end(JSON.stringify(runs))
-  })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void server.close())
+  const { url, seen } = await openServer(
+    json([1, 2].map(n => ({ id: `run_${n}`, workflow: 'ship', status: 'failed' }))),
+  )
   const wasTty = process.stderr.isTTY
   process.stderr.isTTY = true
   onTestFinished(() => {
@@ -25,10 +19,11 @@ test('shows how many failed runs match before it asks, and replays none without 
     .spyOn(process, 'stdin', 'get')
     .mockReturnValue(Object.assign(Readable.from([]), { isTTY: true }) as never)
   onTestFinished(() => stdin.mockRestore())
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const { code, stderr } = await ran(['runs', 'bulk-replay', '--workflow', 'ship', '--url', url])
   expect(stderr).toContain('Replay 2 finished runs with workflow ship, status failed? [y/N]')
   expect(stderr).toContain('nothing was replayed')
   expect(code).toBe(1)
-  expect(asked).toEqual(['GET /runs?workflow=ship&status=failed&limit=200'])
+  expect(seen.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    'GET /runs?workflow=ship&status=failed&limit=200',
+  ])
 })
