@@ -65,7 +65,7 @@ test('the program has all commands', () => {
   expect(commands.map(path => path.join(' '))).toEqual(['', ...Object.entries(COMMANDS).flatMap(below)])
 })
 
-/** What a command line with `--help` prints. Only the first word decides who prints it, so that commands below it need no run. */
+/** Prints the help of a command. Only the first word decides who prints it, so the commands below it are not run. */
 async function helpOf(path: string[]): Promise<string> {
   if (path.length < 2) {
     const { code, stdout, stderr } = await ran([...path, '--help'])
