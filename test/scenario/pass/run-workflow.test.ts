@@ -125,37 +125,6 @@ describe('error', () => {
     expect(await api.step(runId, 'kid')).toMatchObject({ status: 'failed', error: { message: 'broken leg' } })
     await api.failed(await childOf(runId))
   })
-
-  test("a cancelled child puts error in the parent's memo", async () => {
-    const { send } = await family(flow([wait('never', unique('never'))]))
-    const { runId } = await send()
-    const childId = await childOf(runId)
-    await api.reaches(childId, 'waiting')
-    await api.post(`/runs/${childId}/cancel`)
-    const { result } = await api.succeeded(runId)
-    expect(result).toEqual({
-      kid: { error: expect.objectContaining({ message: expect.stringContaining('cancelled') }) },
-    })
-  })
-
-  test('cancelling the parent cancels its non-terminal children, and theirs', async () => {
-    const [top, middle, bottom] = [unique('top'), unique('middle'), unique('bottom')]
-    await engine.runner({
-      workflows: {
-        [top]: flow([child('kid', middle)]),
-        [middle]: flow([child('kid', bottom)]),
-        [bottom]: flow([wait('never', unique('never'))]),
-      },
-    })
-    const { runId } = await api.send({ name: top })
-    const middleId = await childOf(runId)
-    const bottomId = await childOf(middleId)
-    await api.reaches(bottomId, 'waiting')
-    expect((await api.post(`/runs/${runId}/cancel`)).json).toMatchObject({ status: 'cancelled' })
-    await api.reaches(middleId, 'cancelled')
-    await api.reaches(bottomId, 'cancelled')
-    expect(await api.step(runId, 'kid')).toMatchObject({ status: 'cancelled' })
-  })
 })
 
 describe('which app and which runner', () => {

@@ -111,15 +111,9 @@ describe.each(Object.keys(MOMENTS))('during %s', moment => {
   /** Steps that the runner executes in one complete run, without the failed attempt of the backoff. */
   const executed = moment === 'a backoff' ? ['first', 'middle', 'middle', 'last'] : ['first', 'middle', 'last']
 
-  test('resume, replay and retry-from-step are 409, and change and record nothing', async () => {
-    const { runId, goOn } = await arrive()
-    await refused(runId, [['resume', undefined, 'run_not_paused'], ...UNFINISHED])
-    await goOn()
-    await api.succeeded(runId)
-  })
-
-  test('paused and resumed, the run goes on as without the pause', async () => {
+  test('paused and resumed, the run goes on as without the pause; refusals change and record nothing', async () => {
     const { runId, record, goOn } = await arrive()
+    await refused(runId, [['resume', undefined, 'run_not_paused'], ...UNFINISHED])
     expect((await act(runId, 'pause')).json).toMatchObject({ status: 'paused' })
     await refused(runId, UNFINISHED)
     expect((await act(runId, 'resume')).json).toMatchObject({ status: 'queued' })
@@ -139,7 +133,9 @@ describe.each(Object.keys(MOMENTS))('during %s', moment => {
       await until(async () => (await api.step(runId, 'middle')).status === 'succeeded')
     }
     await barrier()
-    expect((await api.run(runId)).status).toBe('paused')
+    const paused = await api.run(runId)
+    expect(paused.status).toBe('paused')
+    expect(paused).not.toHaveProperty('waitingFor')
     expect(record.passes(runId)).toBe(passes)
     await act(runId, 'resume')
     await api.succeeded(runId)
@@ -153,7 +149,9 @@ describe.each(Object.keys(MOMENTS))('during %s', moment => {
     const passes = record.passes(runId)
     await goOn()
     await barrier()
-    expect((await api.run(runId)).status).toBe('cancelled')
+    const cancelled = await api.run(runId)
+    expect(cancelled.status).toBe('cancelled')
+    expect(cancelled).not.toHaveProperty('waitingFor')
     expect(record.passes(runId)).toBe(passes)
     const steps = (await api.steps(runId)).map(({ name, status }) => `${name} ${status}`)
     // The result of a pass in flight is not known yet.
@@ -307,29 +305,13 @@ describe.each(['succeeded', 'failed', 'cancelled'] as const)('a run that is %s',
     throw new StepFailure('for good', { retriable: false })
   }
 
-  test('cancel and pause are 409 run_terminal, resume is 409 run_not_paused', async () => {
-    await refused(await finished(), [
+  test('it can be replayed and retried any number of times, neither paused, resumed nor cancelled, and stays as it was', async () => {
+    const runId = await finished()
+    await refused(runId, [
       ['cancel', undefined, 'run_terminal'],
       ['pause', undefined, 'run_terminal'],
       ['resume', undefined, 'run_not_paused'],
     ])
-  })
-
-  test('retry-from-step is 400 without a step and 404 for one it does not have; replay is 400 with a bad body', async () => {
-    const runId = await finished()
-    const before = await audited(runId)
-    expect(await act(runId, 'retry-from-step')).toMatchObject({ status: 400, code: 'invalid_request' })
-    expect(await act(runId, 'retry-from-step', {})).toMatchObject({ status: 400, code: 'invalid_request' })
-    expect(await act(runId, 'retry-from-step', { step: 'z' })).toMatchObject({
-      status: 404,
-      code: 'step_not_found',
-    })
-    expect(await act(runId, 'replay', [])).toMatchObject({ status: 400, code: 'invalid_request' })
-    expect(await audited(runId)).toEqual(before)
-  })
-
-  test('it can be replayed and retried any number of times, and stays as it was', async () => {
-    const runId = await finished()
     const before = await everything(runId)
     const ids = [
       await fork(runId, 'replay'),
@@ -355,5 +337,12 @@ test('a run that waits for a runner is paused, resumed and cancelled like any ot
   expect((await act(runId, 'pause')).json).toMatchObject({ status: 'paused' })
   expect((await act(runId, 'resume')).json).toMatchObject({ status: 'queued' })
   await waitsFor(api, runId, 'runner')
-  expect((await act(runId, 'cancel')).json).toMatchObject({ status: 'cancelled', durationMs: 0 })
+  expect((await act(runId, 'cancel')).json).toMatchObject({ status: 'cancelled' })
+  // The first run found that no runner listens. The second is not even sent.
+  const { runId: unsent } = await api.send({ name })
+  await waitsFor(api, unsent, 'runner')
+  clock.jump(100)
+  const { json } = await act(unsent, 'cancel')
+  expect(json).toMatchObject({ status: 'cancelled', durationMs: 0 })
+  expect(json).not.toHaveProperty('startedAt')
 })

@@ -58,12 +58,6 @@ describe('GET /runs/{id}', () => {
       expect(found).not.toHaveProperty(absent)
     }
   })
-
-  test.each(['run_01ARZ3NDEKTSV4RRFFQ69G5FAV', 'evt_x', 'x'.repeat(200)])('%s does not exist: 404', async id => {
-    for (const path of [`/runs/${id}`, `/runs/${id}/steps`, `/runs/${id}/stream`]) {
-      expect(await api.get(path)).toMatchObject({ status: 404, code: 'not_found' })
-    }
-  })
 })
 
 describe('GET /runs/{id}/steps', () => {
