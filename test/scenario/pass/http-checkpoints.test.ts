@@ -72,21 +72,6 @@ describe('a runner that names the feature', () => {
     expect(invokes()).toHaveLength(1)
   })
 
-  forHttp('gets the same receipt for the same seq, and nothing is stored twice', async () => {
-    const { runId } = await start(async invoke => {
-      const event = unique('told')
-      const first = await reportSteps(invoke, { opcodes: [ran('a', 1), opcode('Emit', 'tell', { eventName: event })] })
-      const again = await reportSteps(invoke, {
-        opcodes: [ran('a', 2), ran('late'), opcode('Emit', 'x', { eventName: event })],
-      })
-      expect(again.text).toBe(first.text)
-      return returned()
-    })
-    await api.succeeded(runId)
-    expect(await names(runId)).toEqual(['a', 'tell'])
-    expect(await api.step(runId, 'a')).toMatchObject({ data: 1 })
-  })
-
   forHttp('goes on with its pass after a report that cannot be read', async () => {
     const seen: [number, string][] = []
     const { runId } = await start(async invoke => {
