@@ -94,8 +94,3 @@ test('`perdure engines` shows it in a table', async () => {
   const json = await perdure(['engines', '--url', url, '--json'])
   expect(JSON.parse(json.stdout)).toMatchObject({ self: true, pid: process.pid })
 })
-
-test('an unknown parameter is refused', async () => {
-  const { api } = await openEngine()
-  expect(await api.get('/engines?limit=1')).toMatchObject({ status: 400 })
-})

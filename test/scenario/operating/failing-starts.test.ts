@@ -1,7 +1,6 @@
 // Starts that fail or that a signal ends: the process says why in one line, ends by itself, and leaves no lock behind.
 
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { openSqliteStore } from '@perdure/engine'
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
@@ -66,20 +65,8 @@ test('a damaged page anywhere: exit code 2, the reason in one line, and the lock
   }
 })
 
-test('a port that is taken, and a PostgreSQL that refuses: exit code 2, with the reason', async () => {
-  const server = createServer()
-  onCleanup(() => server.close())
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  const [taken, refused] = await Promise.all([
-    serveToTheEnd({ args: ['--port', String(port)] }),
-    serveToTheEnd({ storeFile: 'postgres://ada:hidden-word@127.0.0.1:1/none' }),
-  ])
-  expect(taken).toMatchObject({
-    code: 2,
-    stdout: '',
-    stderr: expect.stringMatching(/^perdure: [^\n]*EADDRINUSE[^\n]*\n$/),
-  })
+test('a PostgreSQL that refuses: exit code 2, with the reason', async () => {
+  const refused = await serveToTheEnd({ storeFile: 'postgres://ada:hidden-word@127.0.0.1:1/none' })
   expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/^perdure: [^\n]*ECONNREFUSED/) })
   expect(refused.stderr).not.toContain('hidden-word')
 })

@@ -85,14 +85,28 @@ test('ended runs expire by status, with their steps, deliveries and events; a li
   await api.reaches(heldId, 'succeeded')
 })
 
-test('without a retention everything is kept', async () => {
-  const { status, clock, doneId, eventId, sent } = await start(undefined)
+test('without a retention everything is kept, and one of a workflow keeps its bounds', async () => {
+  const { api, status, clock, doneId, eventId, sent } = await start(undefined)
   for (let i = 0; i < 3; i++) {
     clock.jump(400 * DAY)
     await new Promise(resolve => setImmediate(resolve))
   }
   for (const path of [`/runs/${doneId}`, `/events/${eventId}`, `/webhook-deliveries/${sent.id}`])
     expect(await status(path)).toBe(200)
+
+  const register = (retention: unknown) =>
+    api.post('/register', { app: 'shop', url: 'http://127.0.0.1:1', workflows: [{ name: 'order', retention }] })
+  for (const failed of [0, '0s', -1, '101 years', 'soon'])
+    expect(await register({ failed })).toMatchObject({
+      status: 400,
+      json: { error: { code: 'invalid_request', message: expect.stringContaining('retention') } },
+    })
+  expect(await register({ failed: '1h', expired: '1h' })).toMatchObject({
+    status: 200,
+    json: { warnings: [expect.stringContaining('expired')] },
+  })
+  const { json } = await api.get('/workflows')
+  expect(json).toContainEqual(expect.objectContaining({ name: 'order', retention: { failed: 3_600_000 } }))
 })
 
 test('a dedupe id still counts within its window after its event has expired', async () => {
@@ -125,21 +139,4 @@ test('a workflow keeps its own runs longer or shorter than the engine', async ()
   expect(await status(`/runs/${longId}`)).toBe(200)
   await pass(30 * DAY, async () => (await status(`/runs/${longId}`)) === 404)
   expect(await violations()).toEqual([])
-})
-
-test('a retention of a workflow keeps its bounds', async () => {
-  const { api } = await start(undefined)
-  const register = (retention: unknown) =>
-    api.post('/register', { app: 'shop', url: 'http://127.0.0.1:1', workflows: [{ name: 'order', retention }] })
-  for (const failed of [0, '0s', -1, '101 years', 'soon'])
-    expect(await register({ failed })).toMatchObject({
-      status: 400,
-      json: { error: { code: 'invalid_request', message: expect.stringContaining('retention') } },
-    })
-  expect(await register({ failed: '1h', expired: '1h' })).toMatchObject({
-    status: 200,
-    json: { warnings: [expect.stringContaining('expired')] },
-  })
-  const { json } = await api.get('/workflows')
-  expect(json).toContainEqual(expect.objectContaining({ name: 'order', retention: { failed: 3_600_000 } }))
 })

@@ -4,7 +4,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { openSpans, type RecordedSpan } from '../../kit/engine/spans.ts'
 import {
   child,
@@ -45,82 +45,79 @@ const partsOf = (traceparent: string | undefined) => {
   return { version, traceId, spanId, flags }
 }
 
-test("without an SDK a run goes on in its caller's trace, through parks, children and deliveries", async () => {
+describe('without an SDK', async () => {
   const engine = await openEngine({ env })
-  const [name, childName] = [unique('traced'), unique('traced-child')]
-  const destination = await openDestination()
-  const notify = step('Webhook', 'notify', { webhookUrl: destination.url, data: 1 })
-  const { record } = await engine.runner({
-    workflows: {
-      [name]: flow([run('one'), sleep('nap', 20), child('child', childName), notify]),
-      [childName]: flow([run('inner')]),
-    },
-  })
-  const runId = await send(engine, name, `00-${TRACE}-${CALLER}-00`)
-  await engine.api.succeeded(runId)
-  const [post] = await until(() => destination.requests.length === 1 && destination.requests)
-  const traced = [...record.invokes.map(({ ctx }) => ctx.traceparent), post?.headers.traceparent as string]
-  expect(traced.length).toBeGreaterThan(5)
-  for (const traceparent of traced)
-    expect(partsOf(traceparent)).toMatchObject({ version: '00', traceId: TRACE, flags: '00' })
-  const spanIds = traced.map(traceparent => partsOf(traceparent).spanId)
-  expect(new Set([...spanIds, CALLER]).size).toBe(traced.length + 1)
-})
 
-test('an invalid trace header is ignored: the trace follows from the run', async () => {
-  const engine = await openEngine({ env })
-  const name = unique('traced')
-  const { record } = await engine.runner({ workflows: { [name]: flow([run('one')]) } })
-  const runIds = [await send(engine, name, `00-${TRACE}-nonsense-01`), await send(engine, name)]
-  const traces = []
-  for (const runId of runIds) {
-    await engine.api.succeeded(runId)
-    traces.push(...new Set(record.of(runId).map(({ ctx }) => partsOf(ctx.traceparent).traceId)))
+  /** The only trace of the run's passes. */
+  function traceOf({ record }: PlainRunner, runId: string): string | undefined {
+    const traces = new Set(record.of(runId).map(({ ctx }) => partsOf(ctx.traceparent).traceId))
+    expect(traces.size).toBe(1)
+    return [...traces][0]
   }
-  expect(traces).toHaveLength(2)
-  expect(new Set([...traces, TRACE]).size).toBe(3)
-})
 
-/** The only trace of the run's passes. */
-function traceOf({ record }: PlainRunner, runId: string): string | undefined {
-  const traces = new Set(record.of(runId).map(({ ctx }) => partsOf(ctx.traceparent).traceId))
-  expect(traces.size).toBe(1)
-  return [...traces][0]
-}
-
-test('a replay, a retry and a bulk replay go on in the trace of their request', async () => {
-  const engine = await openEngine({ env })
-  const name = unique('traced')
-  const runner = await engine.runner({ workflows: { [name]: flow([run('one')]) } })
-  const runId = await send(engine, name)
-  await engine.api.succeeded(runId)
-  const own = traceOf(runner, runId)
-  const fork = async (path: string, body: object, trace?: string): Promise<string> => {
-    const { status, json } = await engine.api.request('POST', path, {
-      body: JSON.stringify(body),
-      headers: {
-        'content-type': 'application/json',
-        ...(trace ? { traceparent: `00-${trace}-${CALLER}-01` } : {}),
+  test("a run goes on in its caller's trace, through parks, children and deliveries", async () => {
+    const [name, childName] = [unique('traced'), unique('traced-child')]
+    const destination = await openDestination()
+    const notify = step('Webhook', 'notify', { webhookUrl: destination.url, data: 1 })
+    const { record } = await engine.runner({
+      workflows: {
+        [name]: flow([run('one'), sleep('nap', 20), child('child', childName), notify]),
+        [childName]: flow([run('inner')]),
       },
     })
-    expect(status).toBe(200)
-    return (json as { id: string }).id
-  }
-  const [first, second, third] = ['1', '2', '3'].map(digit => digit.repeat(32)) as [string, string, string]
-  const forks: [string, string | undefined][] = [
-    [await fork(`/runs/${runId}/replay`, {}, first), first],
-    [await fork(`/runs/${runId}/retry-from-step`, { step: 'one' }, second), second],
-    [await fork(`/runs/${runId}/replay`, {}), undefined],
-  ]
-  for (const [id, trace] of forks) {
-    await engine.api.succeeded(id)
-    const traced = traceOf(runner, id)
-    if (trace === undefined) expect([own, first, second]).not.toContain(traced)
-    else expect(traced).toBe(trace)
-  }
-  await fork('/runs/bulk-replay', { workflow: name }, third)
-  const inThird = () => runner.record.invokes.filter(({ ctx }) => partsOf(ctx.traceparent).traceId === third)
-  await until(() => new Set(inThird().map(({ ctx }) => ctx.runId)).size === 1 + forks.length)
+    const runId = await send(engine, name, `00-${TRACE}-${CALLER}-00`)
+    await engine.api.succeeded(runId)
+    const [post] = await until(() => destination.requests.length === 1 && destination.requests)
+    const traced = [...record.invokes.map(({ ctx }) => ctx.traceparent), post?.headers.traceparent as string]
+    expect(traced.length).toBeGreaterThan(5)
+    for (const traceparent of traced)
+      expect(partsOf(traceparent)).toMatchObject({ version: '00', traceId: TRACE, flags: '00' })
+    const spanIds = traced.map(traceparent => partsOf(traceparent).spanId)
+    expect(new Set([...spanIds, CALLER]).size).toBe(traced.length + 1)
+  })
+
+  test('an invalid trace header is ignored: the trace follows from the run', async () => {
+    const name = unique('traced')
+    const runner = await engine.runner({ workflows: { [name]: flow([run('one')]) } })
+    const runIds = [await send(engine, name, `00-${TRACE}-nonsense-01`), await send(engine, name)]
+    for (const runId of runIds) await engine.api.succeeded(runId)
+    const traces = runIds.map(runId => traceOf(runner, runId))
+    expect(new Set([...traces, TRACE]).size).toBe(3)
+  })
+
+  test('a replay, a retry and a bulk replay go on in the trace of their request', async () => {
+    const name = unique('traced')
+    const runner = await engine.runner({ workflows: { [name]: flow([run('one')]) } })
+    const runId = await send(engine, name)
+    await engine.api.succeeded(runId)
+    const own = traceOf(runner, runId)
+    const fork = async (path: string, body: object, trace?: string): Promise<string> => {
+      const { status, json } = await engine.api.request('POST', path, {
+        body: JSON.stringify(body),
+        headers: {
+          'content-type': 'application/json',
+          ...(trace ? { traceparent: `00-${trace}-${CALLER}-01` } : {}),
+        },
+      })
+      expect(status).toBe(200)
+      return (json as { id: string }).id
+    }
+    const [first, second, third] = ['1', '2', '3'].map(digit => digit.repeat(32)) as [string, string, string]
+    const forks: [string, string | undefined][] = [
+      [await fork(`/runs/${runId}/replay`, {}, first), first],
+      [await fork(`/runs/${runId}/retry-from-step`, { step: 'one' }, second), second],
+      [await fork(`/runs/${runId}/replay`, {}), undefined],
+    ]
+    for (const [id, trace] of forks) {
+      await engine.api.succeeded(id)
+      const traced = traceOf(runner, id)
+      if (trace === undefined) expect([own, first, second]).not.toContain(traced)
+      else expect(traced).toBe(trace)
+    }
+    await fork('/runs/bulk-replay', { workflow: name }, third)
+    const inThird = () => runner.record.invokes.filter(({ ctx }) => partsOf(ctx.traceparent).traceId === third)
+    await until(() => new Set(inThird().map(({ ctx }) => ctx.runId)).size === 1 + forks.length)
+  })
 })
 
 test('a batch goes on in the trace of its first event, a debounced run in that of its last', async () => {
