@@ -1,10 +1,9 @@
 // The error body, and the statuses of requests that no route handles (docs/errors.md).
 
-import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { type Answer, scenario, within } from '../../kit/index.ts'
+import { type Answer, scenario } from '../../kit/index.ts'
 
-const { api, engine } = await scenario({ realTime: true })
+const { api } = await scenario({ realTime: true })
 
 function expectProblem(answer: Answer, status: number, code: string): void {
   expect(answer.status).toBe(status)
@@ -40,26 +39,5 @@ describe('{"error": {code, message, details?, requestId}}', () => {
   test('request ids differ', async () => {
     const ids = await Promise.all([1, 2, 3].map(async () => (await api.get('/nowhere')).headers.get('x-request-id')))
     expect(new Set(ids).size).toBe(3)
-  })
-
-  test('bytes that are no HTTP get the error body, too, and the connection ends', async () => {
-    const { hostname, port } = new URL(engine.url)
-    const socket = connect(Number(port), hostname)
-    const text = within(
-      new Promise<string>((resolve, reject) => {
-        let received = ''
-        socket.on('data', chunk => {
-          received += chunk
-        })
-        socket.on('close', () => resolve(received)).on('error', reject)
-      }),
-      'the end of the connection',
-    )
-    socket.write('NONSENSE\r\n\r\n')
-    const answer = await text
-    expect(answer).toMatch(/^HTTP\/1\.1 400 /)
-    expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4))).toMatchObject({
-      error: { code: 'invalid_request' },
-    })
   })
 })
