@@ -1,6 +1,6 @@
 // The stream of a run: lossless, in order, resumable at every frame (docs/concepts.md#timeline-and-streams).
 
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import {
   discovered,
   flow,
@@ -57,17 +57,20 @@ function eventful(event: string, opened: Promise<void> = Promise.resolve()): Han
   }
 }
 
-/** Starts an eventful run, with a reader on its stream since before the end of its first step. */
-async function watched() {
+/** The id of an eventful run, and its stream as a reader got it that was there before the end of its first step. */
+let runId: string
+let live: SseResult
+
+beforeAll(async () => {
   const [event, held] = [unique('go'), gate()]
-  const runId = await begin(eventful(event, held.opened))
-  const live = api.stream(runId)
+  runId = await begin(eventful(event, held.opened))
+  const reading = api.stream(runId)
   held.open()
   await api.reaches(runId, 'waiting')
   await api.send({ name: event })
   await api.succeeded(runId)
-  return { runId, live: await live }
-}
+  live = await reading
+})
 
 describe('frames', () => {
   test('run_status, step_status and log frames carry their fields', async () => {
@@ -119,7 +122,6 @@ describe('frames', () => {
   })
 
   test('log frames and GET /runs/{id}/logs share their seqs', async () => {
-    const { runId, live } = await watched()
     const frames = live.messages.filter(({ event }) => event === 'log')
     expect(seqs(frames)).toEqual((await api.logs(runId)).map(({ seq }) => seq))
     expect(frames).toHaveLength(1)
@@ -128,7 +130,6 @@ describe('frames', () => {
 
 describe('lossless', () => {
   test('a stream opened live sends the same as one opened at the end', async () => {
-    const { runId, live } = await watched()
     expectOrderly(live, runId)
     const late = await api.stream(runId)
     expectOrderly(late, runId)
@@ -137,7 +138,6 @@ describe('lossless', () => {
   })
 
   test('resumed at every frame, by from and by Last-Event-ID, it continues the full one', async () => {
-    const { runId, live } = await watched()
     for (const [i, { id }] of live.messages.entries()) {
       const rest = live.messages.slice(i + 1)
       expect((await api.stream(runId, { query: `?from=${id}` })).messages).toEqual(rest)
@@ -170,7 +170,6 @@ describe('lossless', () => {
   })
 
   test('the later of from and Last-Event-ID counts, and one beyond the end ends at once', async () => {
-    const { runId, live } = await watched()
     const [first] = live.messages as [SseMessage]
     const last = live.messages.at(-1)?.id as string
     for (const [from, seen] of [
