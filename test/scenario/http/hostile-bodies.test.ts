@@ -17,6 +17,8 @@ const ofObjects = writing.filter(operation => !isList(operation))
 const OWN_MEMBERS: readonly string[] = [operations.completeCallback.path, operations.setRunBudget.path]
 const withMembers = ofObjects.filter(({ path }) => !OWN_MEMBERS.includes(path))
 const raw = all.filter(({ rawBody }) => rawBody)
+/** Whether the i-th value is tried in the j-th place: by day every fourth is, so that each place and each value gets some. */
+const isTried = (i: number, j: number) => isNight || (i + j) % 4 === 0
 
 describe('bodies', () => {
   /** The valid body of the first example. Without run ids, it does not fork anything by chance. */
@@ -33,8 +35,9 @@ describe('bodies', () => {
   test.each(ofObjects)('$id: every wrong value in every member', async operation => {
     const schema = operation.body?.schema as { properties?: Record<string, unknown> } | undefined
     const check = schema && Compile(schema)
-    for (const name of Object.keys(schema?.properties ?? { unknown: {} })) {
-      for (const value of HOSTILE_VALUES) {
+    const start = writing.indexOf(operation)
+    for (const [j, name] of Object.keys(schema?.properties ?? { unknown: {} }).entries()) {
+      for (const value of HOSTILE_VALUES.filter((_, i) => isTried(i, start + j))) {
         const body = { ...good(operation), [name]: value }
         const answer = await attacked.attack(operation, { body: JSON.stringify(body) })
         if (check && !check.Check(body)) expectRefusal(answer, errorsOf(operation))
@@ -102,8 +105,7 @@ describe('bodies', () => {
     expect((await register(definition)).text).toContain('"ok":true')
     for (const [i, value] of HOSTILE_VALUES.entries()) {
       for (const [j, forged] of forgeries(definition, value).entries()) {
-        // By day each value is tried in every fourth part, and each part gets every fourth value.
-        if (isNight || (i + j) % 4 === 0) expectEither(await register(forged), operations.register)
+        if (isTried(i, j)) expectEither(await register(forged), operations.register)
       }
     }
   })
@@ -119,11 +121,12 @@ describe('bodies', () => {
       '/',
       'x'.repeat(4000),
     ]
-    for (const type of types) {
+    const start = writing.indexOf(operation)
+    for (const type of types.filter((_, i) => isTried(i, start))) {
       const answer = await attacked.attack(operation, { body, headers: { 'content-type': type } })
       expect(expectRefusal(answer, errorsOf(operation)), type).toBe('unsupported_media_type')
     }
-    for (const encoding of ['gzip', 'br', 'x', 'identity, gzip']) {
+    for (const encoding of ['gzip', 'br', 'x', 'identity, gzip'].filter((_, i) => isTried(i, start))) {
       const answer = await attacked.attack(operation, {
         body,
         headers: { ...JSON_TYPE, 'content-encoding': encoding },
