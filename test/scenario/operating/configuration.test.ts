@@ -45,8 +45,6 @@ const REFUSED_STARTS: [what: string, options: ProcessOptions, names: string][] =
   ['keys that are no JSON', { env: { ENGINE_API_KEYS: LONG_KEY } }, 'ENGINE_API_KEYS'],
   ['a limiter that is not there', { env: { ENGINE_LIMITER: NOWHERE } }, `the limiter at ${NOWHERE}`],
   ['a queue that is not there', { env: { ENGINE_QUEUE: NOWHERE } }, `the queue at ${NOWHERE}`],
-  ['a flag nobody knows', { args: ['--colour', 'red'] }, '--colour'],
-  ['a flag without a value', { args: ['--drain-timeout'] }, '--drain-timeout'],
 ]
 
 describe('a configuration that cannot be used', () => {
