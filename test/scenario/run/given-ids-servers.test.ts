@@ -2,7 +2,7 @@
 // other, on both databases and at two engines of one (docs/concepts.md#start-a-workflow-directly).
 
 import type { BulkDetail, RunSummary, Tree, WebhookDelivery } from '@perdure/protocol'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { violationsIn } from '../../kit/engine/violations.ts'
 import {
   type Api,
@@ -44,10 +44,11 @@ async function open(freshStore: () => Promise<string>, count: number) {
 
 const given = (what: string) => `run_${what}-${unique('id')}`
 
-test.each(PLACES)(
-  'every reply, frame and delivery names a run by the id it was given, on %s',
-  async (_, fresh, count) => {
-    const { storeFile, north: api, northElsewhere: other } = await open(fresh, count)
+describe.each(PLACES)('on %s', async (_, fresh, count) => {
+  const { storeFile, north, northElsewhere, south } = await open(fresh, count)
+
+  test('every reply, frame and delivery names a run by the id it was given', async () => {
+    const [api, other] = [north, northElsewhere]
     const names = ['all', 'kid', 'failing', 'slotted'].map(part => unique(part))
     const [all, kid, failing, slotted] = names as [string, string, string, string]
     const released = gate()
@@ -175,73 +176,71 @@ test.each(PLACES)(
     // The stored form is not an id of the API.
     expect((await api.get(`/runs/run_01J00000000000000000000000.${done.slice(4)}`)).status).toBe(404)
     expect(await violationsIn(storeFile)).toEqual([])
-  },
-)
+  })
 
-test.each(PLACES)('two namespaces with one id see nothing of one another, on %s', async (_, fresh, count) => {
-  const { north, south } = await open(fresh, count)
-  const name = unique('shared')
-  const go = unique('go')
-  const runners = await Promise.all(
-    [north, south].map(async api => {
-      const runner = await openRunner({ workflows: { [name]: flow([wait('w', go)]) } })
+  test('two namespaces with one id see nothing of one another', async () => {
+    const name = unique('shared')
+    const go = unique('go')
+    const runners = await Promise.all(
+      [north, south].map(async api => {
+        const runner = await openRunner({ workflows: { [name]: flow([wait('w', go)]) } })
+        await runner.register(api)
+        return runner
+      }),
+    )
+    const runId = given('shared')
+    const startIn = (api: Api, i: number) =>
+      api.post(`/workflows/${runners[i]?.app}/${name}/runs`, { runId, input: SPACES[i] })
+    expect((await startIn(north, 0)).status).toBe(201)
+    await north.reaches(runId, 'waiting')
+    // Before `south` has a run with that id, it sees nothing of the run of `north`.
+    for (const part of ['', '/steps', '/logs', '/passes', '/tree', '/why', '/stream', '/result']) {
+      expect((await south.get(`/runs/${runId}${part}`)).status, part).toBe(404)
+    }
+    expect((await south.get(`/stream?topics=run:${runId}`)).status).toBe(404)
+    for (const verb of ['cancel', 'pause', 'resume', 'replay']) {
+      expect((await south.post(`/runs/${runId}/${verb}`)).status, verb).toBe(404)
+    }
+    expect((await startIn(south, 1)).status).toBe(201)
+    await south.reaches(runId, 'waiting')
+    const apis = [north, south] as const
+    for (const [i, api] of apis.entries()) expect((await api.run(runId)).input).toBe(SPACES[i])
+
+    const follow = (api: Api) => api.follow(`/runs/${runId}/stream`)
+    const [first, second] = await Promise.all([follow(north), follow(south)])
+    expect((await south.post(`/runs/${runId}/cancel`)).status).toBe(200)
+    expect((await second.over).messages.at(-1)?.data.status).toBe('cancelled')
+    expect((await north.run(runId)).status).toBe('waiting')
+    await north.send({ name: go })
+    await north.succeeded(runId)
+    const frames = (await first.over).messages
+    expect(frames.at(-1)?.data.status).toBe('succeeded')
+    expect(JSON.stringify(frames)).not.toContain('cancelled')
+    expect(await south.runs()).toHaveLength(1)
+    expect((await south.request('DELETE', `/runs/${runId}`)).status).toBe(204)
+    expect(await startIn(south, 1)).toMatchObject({ status: 409 })
+    expect(await startIn(north, 0)).toMatchObject({ status: 200, json: { id: runId, status: 'succeeded' } })
+  })
+
+  test('a list finds runs by their ids, given ones too', async () => {
+    const name = unique('named')
+    const runner = await openRunner({ workflows: { [name]: flow([]) } })
+    const [ours, theirs] = [given('ours'), given('theirs')]
+    const start = async (api: Api, runId?: string) => {
       await runner.register(api)
-      return runner
-    }),
-  )
-  const runId = given('shared')
-  const startIn = (api: Api, i: number) =>
-    api.post(`/workflows/${runners[i]?.app}/${name}/runs`, { runId, input: SPACES[i] })
-  expect((await startIn(north, 0)).status).toBe(201)
-  await north.reaches(runId, 'waiting')
-  // Before `south` has a run with that id, it sees nothing of the run of `north`.
-  for (const part of ['', '/steps', '/logs', '/passes', '/tree', '/why', '/stream', '/result']) {
-    expect((await south.get(`/runs/${runId}${part}`)).status, part).toBe(404)
-  }
-  expect((await south.get(`/stream?topics=run:${runId}`)).status).toBe(404)
-  for (const verb of ['cancel', 'pause', 'resume', 'replay']) {
-    expect((await south.post(`/runs/${runId}/${verb}`)).status, verb).toBe(404)
-  }
-  expect((await startIn(south, 1)).status).toBe(201)
-  await south.reaches(runId, 'waiting')
-  const apis = [north, south] as const
-  for (const [i, api] of apis.entries()) expect((await api.run(runId)).input).toBe(SPACES[i])
-
-  const follow = (api: Api) => api.follow(`/runs/${runId}/stream`)
-  const [first, second] = await Promise.all([follow(north), follow(south)])
-  expect((await south.post(`/runs/${runId}/cancel`)).status).toBe(200)
-  expect((await second.over).messages.at(-1)?.data.status).toBe('cancelled')
-  expect((await north.run(runId)).status).toBe('waiting')
-  await north.send({ name: go })
-  await north.succeeded(runId)
-  const frames = (await first.over).messages
-  expect(frames.at(-1)?.data.status).toBe('succeeded')
-  expect(JSON.stringify(frames)).not.toContain('cancelled')
-  expect(await south.runs()).toHaveLength(1)
-  expect((await south.request('DELETE', `/runs/${runId}`)).status).toBe(204)
-  expect(await startIn(south, 1)).toMatchObject({ status: 409 })
-  expect(await startIn(north, 0)).toMatchObject({ status: 200, json: { id: runId, status: 'succeeded' } })
-})
-
-test.each(PLACES)('a list finds runs by their ids, given ones too, on %s', async (_, fresh, count) => {
-  const { north, northElsewhere, south } = await open(fresh, count)
-  const name = unique('named')
-  const runner = await openRunner({ workflows: { [name]: flow([]) } })
-  const [ours, theirs] = [given('ours'), given('theirs')]
-  const start = async (api: Api, runId?: string) => {
-    await runner.register(api)
-    const answer = await api.post(`/workflows/${runner.app}/${name}/runs`, runId === undefined ? {} : { runId })
-    return (answer.json as RunSummary).id
-  }
-  await start(north, ours)
-  const own = await start(north)
-  await start(south, theirs)
-  const found = async (...ids: string[]) => {
-    const listed = (await northElsewhere.get(`/runs?ids=${ids.join()}`)).json as RunSummary[]
-    return listed.map(({ id }) => id).sort()
-  }
-  expect(await found(ours)).toEqual([ours])
-  expect(await found(ours, own, ours, theirs, 'run_nobody_has_it')).toEqual([ours, own].sort())
-  expect(await found(theirs)).toEqual([])
-  expect((await northElsewhere.get(`/runs?ids=${ours}&limit=1`)).headers.get('x-next-cursor')).toBeNull()
+      const answer = await api.post(`/workflows/${runner.app}/${name}/runs`, runId === undefined ? {} : { runId })
+      return (answer.json as RunSummary).id
+    }
+    await start(north, ours)
+    const own = await start(north)
+    await start(south, theirs)
+    const found = async (...ids: string[]) => {
+      const listed = (await northElsewhere.get(`/runs?ids=${ids.join()}`)).json as RunSummary[]
+      return listed.map(({ id }) => id).sort()
+    }
+    expect(await found(ours)).toEqual([ours])
+    expect(await found(ours, own, ours, theirs, 'run_nobody_has_it')).toEqual([ours, own].sort())
+    expect(await found(theirs)).toEqual([])
+    expect((await northElsewhere.get(`/runs?ids=${ours}&limit=1`)).headers.get('x-next-cursor')).toBeNull()
+  })
 })
