@@ -20,7 +20,7 @@ import {
   waitsFor,
 } from '../../kit/index.ts'
 
-const { api, clock, engine, start, workflow } = await scenario()
+const { api, clock, engine, start } = await scenario()
 
 const why = async (runId: string) => (await api.get(`/runs/${runId}/why`)).json as RunExplanation
 
@@ -137,21 +137,24 @@ test('a parent and its child; a running run names its runner', async () => {
   await api.succeeded(runId)
 })
 
-test('a run held by its limit shows its place in the queue', async () => {
+test('a run held by its limit shows its place in the queue, and the runs that hold the slot', async () => {
   const name = unique('held')
   const open = gate()
   const handler = flow([run('work', () => open.opened)])
   await engine.runner({ workflows: { [name]: { handler, registration: { concurrency: { limit: 1 } } } } })
-  const runs = []
-  for (let i = 0; i < 3; i++) {
-    runs.push((await api.send({ name })).runId)
-    clock.jump(1)
-  }
-  const [first, second, third] = runs as [string, string, string]
+  const { runId: first } = await api.send({ name })
   await api.reaches(first, 'running')
+  const since = new Date(clock.now()).toISOString()
+  const waiting = []
+  for (let i = 0; i < 2; i++) {
+    clock.jump(1)
+    waiting.push((await api.send({ name })).runId)
+  }
+  const [second, third] = waiting as [string, string]
   await waitsFor(api, second, 'concurrency')
   await waitsFor(api, third, 'concurrency')
-  expect((await why(second)).position).toBe(0)
+  expect(await why(second)).toMatchObject({ blockedBy: [{ runId: first, since }], position: 0 })
+  expect(await why(first)).not.toHaveProperty('blockedBy')
   expect(await why(third)).toMatchObject({
     status: 'queued',
     position: 1,
@@ -161,7 +164,7 @@ test('a run held by its limit shows its place in the queue', async () => {
   expect((await listed('&position=1')).map(({ position }) => position)).toEqual([undefined, 0, 1])
   expect((await listed('')).map(({ position }) => position)).toEqual([undefined, undefined, undefined])
   open.open()
-  for (const runId of runs) await api.succeeded(runId)
+  for (const runId of [first, second, third]) await api.succeeded(runId)
 })
 
 test('a failed run says what failed it; an unknown run is 404', async () => {
@@ -178,23 +181,4 @@ test('a failed run says what failed it; an unknown run is 404', async () => {
     error: { code: 'step_failed' },
   })
   expect(await api.get('/runs/run_none/why')).toMatchObject({ status: 404, code: 'not_found' })
-})
-
-test('a run that its concurrency limit holds names the runs that hold the slot', async () => {
-  const [entered, leave] = [gate(), gate()]
-  const inside = run('inside', async () => {
-    entered.open()
-    await leave.opened
-  })
-  const registration = { concurrency: [{ limit: 1, key: 'event.data.who' }] }
-  const { name } = await workflow(flow([inside]), { registration })
-  const first = await api.send({ name, data: { who: 'ada' } })
-  await entered.opened
-  const since = new Date(clock.now()).toISOString()
-  const second = await api.send({ name, data: { who: 'ada' } })
-  await waitsFor(api, second.runId, 'concurrency')
-  expect(await why(second.runId)).toMatchObject({ blockedBy: [{ runId: first.runId, since }], position: 0 })
-  expect(await why(first.runId)).not.toHaveProperty('blockedBy')
-  leave.open()
-  await api.succeeded(second.runId)
 })
