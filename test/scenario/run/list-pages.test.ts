@@ -22,23 +22,25 @@ async function stocked(count: number): Promise<{ app: string; ids: string[] }> {
   return { app, ids }
 }
 
+/** The app of most tests, and its runs. */
+const { app, ids } = await stocked(5)
+
 describe('rule 1: up to limit items, and X-Next-Cursor only when more rows exist', () => {
-  test.each([
-    [1, 1, true],
-    [4, 4, true],
-    [5, 5, false],
-    [6, 5, false],
-  ])('limit=%i of 5', async (limit, length, isMore) => {
-    const { app } = await stocked(5)
-    for (const order of ORDERS) {
-      const { ids, cursor } = await page(api, `app=${app}&${order}&limit=${limit}`)
-      expect(ids, order).toHaveLength(length)
-      expect(cursor !== undefined, order).toBe(isMore)
-    }
+  test('of 5', async () => {
+    for (const [limit, length, isMore] of [
+      [1, 1, true],
+      [4, 4, true],
+      [5, 5, false],
+      [6, 5, false],
+    ] as const)
+      for (const order of ORDERS) {
+        const { ids, cursor } = await page(api, `app=${app}&${order}&limit=${limit}`)
+        expect(ids, `${order} ${limit}`).toHaveLength(length)
+        expect(cursor !== undefined, `${order} ${limit}`).toBe(isMore)
+      }
   })
 
   test('rows that the filter excludes do not count', async () => {
-    const { app } = await stocked(5)
     const failed = (await page(api, `app=${app}&status=failed&limit=2`)).cursor
     expect(failed).toBeUndefined()
     expect((await page(api, `app=${app}&q=two&limit=3`)).cursor).toBeUndefined()
@@ -49,7 +51,6 @@ describe('rule 1: up to limit items, and X-Next-Cursor only when more rows exist
 
 describe('rule 2: the cursor returns the next page', () => {
   test('older in the default order', async () => {
-    const { app, ids } = await stocked(5)
     const first = await page(api, `app=${app}&limit=2`)
     const second = await page(api, `app=${app}&limit=2&cursor=${first.cursor}`)
     const third = await page(api, `app=${app}&limit=2&cursor=${second.cursor}`)
@@ -92,7 +93,6 @@ describe('rule 3: paging neither skips nor repeats rows when new runs arrive', (
 
 describe('rule 4: a cursor is tied to its sort and dir, and to its filters', () => {
   test('any other is 400 invalid_cursor', async () => {
-    const { app } = await stocked(3)
     const others = ['status=failed', 'runType=event', 'q=o', 'q=o&deep=1', 'since=2031-01-01T00:00:00Z']
     for (const order of ORDERS) {
       const { cursor } = await page(api, `app=${app}&${order}&limit=1`)
@@ -108,7 +108,6 @@ describe('rule 4: a cursor is tied to its sort and dir, and to its filters', () 
   })
 
   test('the default order by name is the same order', async () => {
-    const { app, ids } = await stocked(2)
     const { cursor } = await page(api, `app=${app}&limit=1`)
     const named = await page(api, `app=${app}&sort=started&dir=desc&deep=1&cursor=${cursor}`)
     expect(named.ids).toEqual(ids.slice(1))
