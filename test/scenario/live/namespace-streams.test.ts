@@ -79,21 +79,25 @@ describe('GET /runs/stream', () => {
     expect(statuses.at(-1)).toBe('succeeded')
   })
 
-  test.each([
-    ['failed', () => ({ status: 400, body: { error: { message: 'no' }, logs: [] } })],
-    ['cancelled', flow([wait('w', 'never')])],
-  ] as [string, Handler][])('tells a run that ends %s', async (last, handler) => {
-    const name = await register(handler)
-    let runId = ''
-    const stream = await api.follow('/runs/stream', { stopWhen: messages => ended(runId)(messages) })
-    runId = (await api.send({ name })).runId
-    if (last === 'cancelled') {
-      await api.reaches(runId, 'waiting')
-      await api.post(`/runs/${runId}/cancel`)
-    }
-    const frames = ofRun((await stream.over).messages, runId).map(({ data }) => data)
-    expect(frames).toEqual(await statusFrames(api, runId))
-    expect(frames.at(-1)?.status).toBe(last)
+  test('sends the statuses of a run that fails, of one that is cancelled, and of a replay', async () => {
+    const fails = await register(() => ({ status: 400, body: { error: { message: 'no' }, logs: [] } }))
+    const waits = await register(flow([wait('w', 'never')]))
+    const { runId: source } = await api.send({ name: await register(flow([run('a', () => 1)])) })
+    await api.succeeded(source)
+    const runIds: string[] = []
+    const stream = await api.follow('/runs/stream', {
+      stopWhen: messages => runIds.length === 3 && runIds.every(runId => ended(runId)(messages)),
+    })
+    const { runId: failed } = await api.send({ name: fails })
+    const { runId: cancelled } = await api.send({ name: waits })
+    await api.reaches(cancelled, 'waiting')
+    await api.post(`/runs/${cancelled}/cancel`)
+    runIds.push(failed, cancelled, ((await api.post(`/runs/${source}/replay`)).json as { id: string }).id)
+    const { messages } = await stream.over
+    const framesOf = (runId: string) => ofRun(messages, runId).map(({ data }) => data)
+    for (const runId of runIds) expect(framesOf(runId)).toEqual(await statusFrames(api, runId))
+    expect(runIds.map(runId => framesOf(runId).at(-1)?.status)).toEqual(['failed', 'cancelled', 'succeeded'])
+    expect(framesOf(source)).toEqual([])
   })
 
   test('sends the statuses of a run that an event has woken', async () => {
@@ -112,18 +116,6 @@ describe('GET /runs/stream', () => {
     ])
     // The status `queued` may be missing, when the run is running before it could be sent.
     expect([timeline, timeline.toSpliced(3, 1)]).toContainEqual(frames)
-  })
-
-  test('sends the statuses of a run created by replay, too', async () => {
-    const name = await register(flow([run('a', () => 1)]))
-    const { runId } = await api.send({ name })
-    await api.succeeded(runId)
-    let forked = ''
-    const stream = await api.follow('/runs/stream', { stopWhen: messages => ended(forked)(messages) })
-    forked = ((await api.post(`/runs/${runId}/replay`)).json as { id: string }).id
-    const { messages } = await stream.over
-    expect(ofRun(messages, forked).map(({ data }) => data)).toEqual(await statusFrames(api, forked))
-    expect(ofRun(messages, runId)).toEqual([])
   })
 
   test('has no from, which is refused: earlier frames are not sent', async () => {

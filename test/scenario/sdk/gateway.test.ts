@@ -33,8 +33,6 @@ const soon = <T>(look: () => T | Promise<T>, moved: JumpClock = clock) =>
 test.each([
   [404, 'default backend - 404'],
   [429, 'Too Many Requests'],
-  [408, ''],
-  [403, '<html><title>Blocked</title><body>by the firewall</body></html>'],
   [401, '{"error":{"message":"no token","code":"engine_refused"}}'],
   [302, 'see /login'],
   [204, ''],

@@ -63,15 +63,6 @@ describe('a post that does not verify', () => {
       new Set(['404 {"error":{"code":"not_found","message":"no such webhook receiver","requestId":"req"}}']),
     )
   })
-
-  test('only POST is offered', async () => {
-    const { slug } = await receiver()
-    for (const method of ['GET', 'PUT', 'DELETE'])
-      expect(await api.request(method, `/webhooks/${slug}`)).toMatchObject({
-        status: 405,
-        code: 'method_not_allowed',
-      })
-  })
 })
 
 describe('GET /webhook-receivers/{id}/refusals', () => {
