@@ -143,72 +143,74 @@ describe.each(PLACES)('on %s', (_, freshStore, count) => {
     expect(await namesOf(after, app)).toEqual([gone, kept].sort())
   })
 
-  test('an app goes with its workflows and runners; with force its live runner does not bring it back', async () => {
+  describe('without a restart', async () => {
     const { api, other } = await open()
-    const [app, name] = [unique('shop'), unique('order')]
-    const runner = await runnerOf(app, { [name]: { debounce: { period: '1h' } } })
-    const away = await runnerOf(app, { [name]: { debounce: { period: '1h' } } }, `${app}-2`)
-    for (const each of [away, runner]) await each.register(api)
-    await away.register(api, { leaving: true })
-    await api.send({ name })
-    const apps = async (of: Api) => (await listed<App>(of, '/apps')).map(one => one.name)
-    await has(other, app, [name])
-    expect(await remove(other, `/apps/${app}`)).toMatchObject({ status: 409, code: 'conflict' })
-    expect((await remove(other, `/apps/${app}?force=1`)).status).toBe(204)
-    for (const engine of [api, other]) {
-      await has(engine, app, [])
-      await runner.register(engine)
-      await until(async () => !(await apps(engine)).includes(app), { what: 'the app to be gone' })
-    }
-    expect(await listed(api, '/buffers')).toEqual([])
-    expect((await listed<Runner>(api, `/runners?app=${app}`)).map(({ runnerId }) => runnerId)).toEqual([`${app}-1`])
-    expect((await remove(api, `/apps/${app}`)).status).toBe(404)
-    const [entry] = await listed<ControlAction>(api, '/control-actions?action=app.delete')
-    expect(entry?.detail).toEqual({ app, force: true })
-    runner.workflows[name] = () => returned()
-    await runner.register(api)
-    expect(await apps(api)).toContain(app)
 
-    const [idle, nothing] = [unique('idle'), unique('nothing')]
-    const leaves = await runnerOf(idle, { [nothing]: {} })
-    await leaves.register(api)
-    await leaves.register(api, { leaving: true })
-    await has(other, idle, [nothing])
-    expect((await remove(other, `/apps/${idle}`)).status).toBe(204)
-    expect(await listed(other, `/runners?app=${idle}`)).toEqual([])
-  })
-
-  test('of events that arrive during a deletion, none leaves a buffer or a run behind', async () => {
-    const { api, other } = await open()
-    const app = unique('shop')
-    const runner = await runnerOf(app, {})
-    for (let round = 0; round < 8; round++) {
-      const name = unique('raced')
-      const isBuffered = round % 2 === 0
-      const registration = { ...(isBuffered ? { debounce: { period: '1h', key: 'event.data' } } : {}) }
-      runner.workflows[name] = { handler: () => returned(), registration }
-      await runner.register(api)
+    test('an app goes with its workflows and runners; with force its live runner does not bring it back', async () => {
+      const [app, name] = [unique('shop'), unique('order')]
+      const runner = await runnerOf(app, { [name]: { debounce: { period: '1h' } } })
+      const away = await runnerOf(app, { [name]: { debounce: { period: '1h' } } }, `${app}-2`)
+      for (const each of [away, runner]) await each.register(api)
+      await away.register(api, { leaving: true })
+      await api.send({ name })
+      const apps = async (of: Api) => (await listed<App>(of, '/apps')).map(one => one.name)
       await has(other, app, [name])
-      await runner.register(api, { leaving: true })
-      const send = (data: number) => [api, other][data % 2]?.post('/events', { name, data: String(data) })
-      const sent = Array.from({ length: 30 }, (_, n) => n)
-      const before = sent.slice(0, isBuffered ? 15 : 0).map(send)
-      const deleting = remove(other, `/workflows/${app}/${name}`)
-      const after = sent.slice(15).map(send)
-      const { status } = await deleting
-      await Promise.all([...before, ...after])
-      const runs = await api.runs(`?workflow=${name}`)
-      if (status === 204) {
-        expect(runs).toEqual([])
-        expect(await listed(api, `/buffers?workflow=${name}`)).toEqual([])
-      } else {
-        expect(status).toBe(409)
-        expect(runs.length).toBeGreaterThan(0)
-        for (const { id } of runs) await api.post(`/runs/${id}/cancel`)
-        for (const { id } of runs) await api.reaches(id, 'cancelled')
-        expect((await remove(api, `/workflows/${app}/${name}`)).status).toBe(204)
+      expect(await remove(other, `/apps/${app}`)).toMatchObject({ status: 409, code: 'conflict' })
+      expect((await remove(other, `/apps/${app}?force=1`)).status).toBe(204)
+      for (const engine of [api, other]) {
+        await has(engine, app, [])
+        await runner.register(engine)
+        await until(async () => !(await apps(engine)).includes(app), { what: 'the app to be gone' })
       }
-      delete runner.workflows[name]
-    }
+      expect(await listed(api, '/buffers')).toEqual([])
+      expect((await listed<Runner>(api, `/runners?app=${app}`)).map(({ runnerId }) => runnerId)).toEqual([`${app}-1`])
+      expect((await remove(api, `/apps/${app}`)).status).toBe(404)
+      const [entry] = await listed<ControlAction>(api, '/control-actions?action=app.delete')
+      expect(entry?.detail).toEqual({ app, force: true })
+      runner.workflows[name] = () => returned()
+      await runner.register(api)
+      expect(await apps(api)).toContain(app)
+
+      const [idle, nothing] = [unique('idle'), unique('nothing')]
+      const leaves = await runnerOf(idle, { [nothing]: {} })
+      await leaves.register(api)
+      await leaves.register(api, { leaving: true })
+      await has(other, idle, [nothing])
+      expect((await remove(other, `/apps/${idle}`)).status).toBe(204)
+      expect(await listed(other, `/runners?app=${idle}`)).toEqual([])
+    })
+
+    test('of events that arrive during a deletion, none leaves a buffer or a run behind', async () => {
+      const app = unique('shop')
+      const runner = await runnerOf(app, {})
+      for (let round = 0; round < 8; round++) {
+        const name = unique('raced')
+        const isBuffered = round % 2 === 0
+        const registration = { ...(isBuffered ? { debounce: { period: '1h', key: 'event.data' } } : {}) }
+        runner.workflows[name] = { handler: () => returned(), registration }
+        await runner.register(api)
+        await has(other, app, [name])
+        await runner.register(api, { leaving: true })
+        const send = (data: number) => [api, other][data % 2]?.post('/events', { name, data: String(data) })
+        const sent = Array.from({ length: 30 }, (_, n) => n)
+        const before = sent.slice(0, isBuffered ? 15 : 0).map(send)
+        const deleting = remove(other, `/workflows/${app}/${name}`)
+        const after = sent.slice(15).map(send)
+        const { status } = await deleting
+        await Promise.all([...before, ...after])
+        const runs = await api.runs(`?workflow=${name}`)
+        if (status === 204) {
+          expect(runs).toEqual([])
+          expect(await listed(api, `/buffers?workflow=${name}`)).toEqual([])
+        } else {
+          expect(status).toBe(409)
+          expect(runs.length).toBeGreaterThan(0)
+          for (const { id } of runs) await api.post(`/runs/${id}/cancel`)
+          for (const { id } of runs) await api.reaches(id, 'cancelled')
+          expect((await remove(api, `/workflows/${app}/${name}`)).status).toBe(204)
+        }
+        delete runner.workflows[name]
+      }
+    })
   })
 })

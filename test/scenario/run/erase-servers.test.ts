@@ -127,23 +127,38 @@ test.each(STORES)('erases every payload of a finished run, on %s', async (kind, 
   expect(await textOf(kind, storeFile)).not.toContain(PART)
 })
 
-describe.each(STORES)('an event keeps its data while a run has it, on %s', (kind, freshStore) => {
-  async function open() {
-    const storeFile = await freshStore()
-    const engine = await openEngine({ storeFile, env: { ENGINE_QUEUE: 'memory' } })
-    const { api } = engine
-    const erase = async (id: string) => expect((await api.request('DELETE', `/runs/${id}`)).status).toBe(204)
-    const dataOf = (ids: readonly string[]) =>
-      Promise.all(ids.map(async id => ((await api.get(`/events/${id}`)).json as EventRecord).data))
-    const bytes = async () => {
-      await engine.stop()
-      return textOf(kind, storeFile)
-    }
-    return { engine, api, erase, dataOf, bytes }
-  }
+describe.each(STORES)('an event keeps its data while a run has it, on %s', async (kind, freshStore) => {
+  const storeFile = await freshStore()
+  const engine = await openEngine({ storeFile, env: { ENGINE_QUEUE: 'memory' } })
+  const { api } = engine
+  const erase = async (id: string) => expect((await api.request('DELETE', `/runs/${id}`)).status).toBe(204)
+  const dataOf = (ids: readonly string[]) =>
+    Promise.all(ids.map(async id => ((await api.get(`/events/${id}`)).json as EventRecord).data))
+
+  test('after a failure', async () => {
+    const name = unique('failing')
+    const failing = { status: 400, body: { error: { message: 'no' }, logs: [] } }
+    await engine.runner({
+      workflows: {
+        [name]: {
+          handler: ({ ctx }) => (ctx.onFailure ? returned() : failing),
+          registration: { onFailure: true },
+        },
+      },
+    })
+    const { runId, eventId } = await api.send({ name, data: CANARY })
+    await api.failed(runId)
+    const [after] = await until(async () => {
+      const runs = await api.runs(`?parentRunId=${runId}&status=succeeded`)
+      return runs.length > 0 && runs
+    })
+    await erase(runId)
+    expect(await dataOf([eventId])).toEqual([CANARY])
+    await erase(after?.id as string)
+    expect(await dataOf([eventId])).toEqual([undefined])
+  })
 
   test('in a batch, anywhere in it, and in a fork of the batch', async () => {
-    const { engine, api, erase, dataOf, bytes } = await open()
     const name = unique('packed')
     const packed = (filter: string) => ({
       handler: flow([]),
@@ -186,31 +201,8 @@ describe.each(STORES)('an event keeps its data while a run has it, on %s', (kind
     expect(await dataOf(ids), 'the last batch has two').toEqual([undefined, 'second', undefined, 'last'])
     await erase(some)
     expect(await dataOf(ids)).toEqual([undefined, undefined, undefined, undefined])
-    expect(await bytes()).not.toContain(PART)
-  })
-
-  test('after a failure', async () => {
-    const { engine, api, erase, dataOf } = await open()
-    const name = unique('failing')
-    const failing = { status: 400, body: { error: { message: 'no' }, logs: [] } }
-    await engine.runner({
-      workflows: {
-        [name]: {
-          handler: ({ ctx }) => (ctx.onFailure ? returned() : failing),
-          registration: { onFailure: true },
-        },
-      },
-    })
-    const { runId, eventId } = await api.send({ name, data: CANARY })
-    await api.failed(runId)
-    const [after] = await until(async () => {
-      const runs = await api.runs(`?parentRunId=${runId}&status=succeeded`)
-      return runs.length > 0 && runs
-    })
-    await erase(runId)
-    expect(await dataOf([eventId])).toEqual([CANARY])
-    await erase(after?.id as string)
-    expect(await dataOf([eventId])).toEqual([undefined])
+    await engine.stop()
+    expect(await textOf(kind, storeFile)).not.toContain(PART)
   })
 })
 
