@@ -6,7 +6,7 @@ import { type Scheme, scenario, signedHeaders, unique } from '../../kit/index.ts
 import { INBOUND_KEYS, Inbound } from '../../kit/webhook/inbound.ts'
 
 const { clock, engine } = await scenario({ env: { ENGINE_API_KEYS: INBOUND_KEYS } })
-const { api, there, post, receiver, eventsNamed } = new Inbound(engine.api, clock)
+const { api, post, receiver, eventsNamed } = new Inbound(engine.api, clock)
 
 describe('a post that does not verify', () => {
   test('is 401 and no event: no signature, a wrong one, another body, another secret', async () => {
@@ -122,13 +122,5 @@ describe('GET /webhook-receivers/{id}/refusals', () => {
     await api.request('PATCH', `/webhook-receivers/${hook.id}`, { body: patch, headers })
     for (let i = 0; i < 20; i++) expect((await post(hook, '{}')).status).toBe(404)
     expect(causes(await refusals(hook))).toEqual(Array.from({ length: 20 }, () => ({ reason: 'disabled' })))
-  })
-
-  test('is 404 for an unknown receiver and for one of another namespace', async () => {
-    const hook = await receiver()
-    await send(hook, '')
-    expect((await there.get(`/webhook-receivers/${hook.id}/refusals`)).status).toBe(404)
-    expect((await api.get('/webhook-receivers/whr_none/refusals')).status).toBe(404)
-    expect(await refusals(hook)).toHaveLength(1)
   })
 })
