@@ -98,16 +98,6 @@ describe('one 206 with several opcodes', () => {
     await api.succeeded(runId)
     expect(await api.steps(runId)).toMatchObject([{ name: 'a', data: 'first' }])
   })
-
-  test('200 branches in one 206', async () => {
-    const name = unique('wide')
-    const stage = Array.from({ length: 200 }, (_, i) => run(`branch ${i}`, () => i))
-    const { record } = await engine.runner({ workflows: { [name]: flow([stage]) } })
-    const { runId } = await api.send({ name })
-    await api.succeeded(runId)
-    expect(record.passes(runId)).toBe(2)
-    expect((await api.steps(runId)).map(({ data }) => data)).toEqual(stage.map((_, i) => i))
-  })
 })
 
 describe('failures among siblings', () => {

@@ -93,19 +93,6 @@ describe('result', () => {
     expect(record.of(childId)[0]?.event).toEqual({ name: kid })
     expect(await api.run(childId)).not.toHaveProperty('input')
   })
-
-  test('a chain of children passes its results up', async () => {
-    const names = Array.from({ length: 5 }, () => unique('generation'))
-    const workflows = Object.fromEntries(
-      names.map((name, i) => {
-        const next = names[i + 1]
-        return [name, next === undefined ? () => returned('bottom') : flow([child('next', next)], ({ next }) => next)]
-      }),
-    )
-    await engine.runner({ workflows })
-    const { runId } = await api.send({ name: names[0] })
-    expect((await api.succeeded(runId)).result).toBe('bottom')
-  })
 })
 
 describe('error', () => {

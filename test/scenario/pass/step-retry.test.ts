@@ -167,12 +167,6 @@ describe('what the registration and the opcode say', () => {
     expect(executions()).toBe(4)
   })
 
-  test('maxAttempts 1 never tries again', async () => {
-    const { runId, executions } = await failing({ retry: { maxAttempts: 1 } })
-    expect((await api.failed(runId)).attempt).toBe(1)
-    expect(executions()).toBe(1)
-  })
-
   test('retriable false fails the run now, skipping remaining attempts', async () => {
     const { runId, executions } = await failing({
       fail: new StepFailure('no such card', { retriable: false }),
