@@ -52,14 +52,6 @@ describe('GET /runners', () => {
     expect(runners.find(({ runnerId }) => runnerId === 'bare')).toEqual({ runnerId: 'bare', ...plain })
   })
 
-  test('app restricts the list', async () => {
-    const [one, two] = [unique('app'), unique('app')]
-    await register({ app: one })
-    await register({ app: two })
-    expect((await list(`/runners?app=${one}`)).map(({ app }) => app)).toEqual([one])
-    expect((await list('/runners')).map(({ app }) => app)).toEqual(expect.arrayContaining([one, two]))
-  })
-
   test('a runner past the stale TTL is listed with live false, and a heartbeat brings it back', async () => {
     const app = unique('app')
     const status = async () => (await list(`/runners?app=${app}`))[0]
@@ -104,13 +96,6 @@ describe('GET /workflows', () => {
       retry: { maxAttempts: 5, initialMs: 1000, factor: 2, maxMs: 300_000, jitter: 0.2 },
       onFailure: false,
     })
-  })
-
-  test('all apps are listed without app', async () => {
-    const [one, two] = [unique('app'), unique('app')]
-    for (const app of [one, two]) await register({ app, workflows: [{ name: 'twin' }] })
-    const twins = (await list('/workflows')).filter(({ name }) => name === 'twin')
-    expect(twins.map(({ app }) => app)).toEqual(expect.arrayContaining([one, two]))
   })
 })
 

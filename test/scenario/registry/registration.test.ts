@@ -28,12 +28,6 @@ describe('the answer', () => {
     })
   })
 
-  test('a runner id is answered back, and workflows are counted', async () => {
-    const workflows = [{ name: unique('w') }, { name: unique('w') }]
-    const answer = await api.post('/register', minimal({ runner: 'blue-1', workflows }))
-    expect(answer.json).toMatchObject({ runnerId: 'blue-1', workflows: 2 })
-  })
-
   test('names unknown fields in its warnings', async () => {
     const workflows = [{ name: 'w', concurency: { limit: 1 }, retry: { maxAttempt: 3 } }]
     const answer = await api.post('/register', minimal({ Runner: 'blue-1', workflows }))
@@ -100,10 +94,6 @@ describe('validation', () => {
     expect(answer.json).toMatchObject({ error: { code: 'invalid_request', details: { field } } })
   })
 
-  test.each(['"app"', '[]', 'null'])('a body that is %s is 400', async body => {
-    expect(await api.postText('/register', body)).toMatchObject({ status: 400, code: 'invalid_request' })
-  })
-
   test('a refused registration leaves nothing behind', async () => {
     const app = unique('refused')
     await api.post('/register', minimal({ app, workflows: [{ name: 'fine' }, { name: ' ' }] }))
@@ -129,13 +119,6 @@ describe('protocol version', () => {
 describe('repetition and replacement', () => {
   const triggered = async (name: string) =>
     (await api.send({ name })).triggered.map(({ workflow, app }) => `${app}/${workflow}`)
-
-  test('repeating a registration is the heartbeat: still one runner', async () => {
-    const runner = await engine.runner({ workflows: { [unique('w')]: () => returned() } })
-    await runner.register(api)
-    await runner.register(api)
-    expect((await api.get(`/runners?app=${runner.app}`)).json).toHaveLength(1)
-  })
 
   test("one registration replaces the runner's earlier one: a workflow that it no longer names is not triggered", async () => {
     const [first, second] = [unique('first'), unique('second')]
