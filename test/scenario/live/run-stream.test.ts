@@ -214,16 +214,6 @@ describe('its end', () => {
     expect(other).toContain('retry: 2000')
   })
 
-  test('it stays open until the run ends', async () => {
-    const runId = await begin(flow([wait('w', unique('never'))]))
-    await api.reaches(runId, 'waiting')
-    const { ended, messages } = await api.stream(runId, {
-      stopWhen: messages => messages.some(({ data }) => data.status === 'waiting' && data.kind === 'run_status'),
-    })
-    expect(ended).toBe(false)
-    expect(messages.at(-1)?.data).toMatchObject({ status: 'waiting' })
-  })
-
   test('many readers of one run all get everything', async () => {
     const [event, held] = [unique('go'), gate()]
     const runId = await begin(eventful(event, held.opened))

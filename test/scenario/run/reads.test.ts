@@ -134,11 +134,4 @@ describe('GET /runs/{id}/steps', () => {
     expect(childRunId).toMatch(/^run_/)
     expect(deliveryId).toMatch(/^dlv_/)
   })
-
-  test('a run without steps has an empty list', async () => {
-    const { send } = await workflow(() => returned())
-    const { runId } = await send()
-    await api.succeeded(runId)
-    expect(await api.steps(runId)).toEqual([])
-  })
 })

@@ -233,10 +233,4 @@ describe('to TypeScript, strictly', () => {
     const node16 = { module: ts.ModuleKind.Node16, moduleResolution: ts.ModuleResolutionKind.Node16 }
     expect(problems(node16, ['esm.mts', 'commonjs.cts', 'mixed.mts'])).toEqual([])
   })
-
-  test('a project of a bundler', () => {
-    write('bundled.ts', CONSUMER + entries)
-    const bundler = { module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler }
-    expect(problems(bundler, ['bundled.ts'])).toEqual([])
-  })
 })

@@ -35,18 +35,3 @@ describe.each(['sse', 'long-poll'] as const)('live by %s', live => {
     expect(response.streamClosed).toBe(true)
   })
 })
-
-test('it reads what there is, and goes on at the offset that it was given', async () => {
-  const { url, write, end } = await writer()
-  await write('a', 'b')
-  const first = await stream<StreamMessage>({ url, live: false })
-  expect((await first.json()).map(({ n }) => n)).toEqual([0, 1])
-  await write('c')
-  await end()
-  const rest = await stream<StreamMessage>({ url, offset: first.offset, live: false })
-  expect(await rest.json()).toEqual([
-    { n: 2, chunk: 'c', step: 'ask', attempt: 1 },
-    { n: 3, end: 'succeeded' },
-  ])
-  expect(rest.streamClosed).toBe(true)
-})
