@@ -43,7 +43,7 @@ async function failing(
 }
 
 describe('results', () => {
-  test.each(['{"n":12345678901234567890}', 'null', '"text"', '0', '[1.0]'])(
+  test.each(['{"n":12345678901234567890}', 'null', '[1.0]'])(
     'the result %s comes back in the memo to the letter',
     async text => {
       const name = unique('result')

@@ -12,18 +12,20 @@ const LIMITS = {
   ENGINE_REGISTRATION_BYTES: '4000',
   ENGINE_CATALOG_BYTES: '8000',
 }
-const keys = ['one', 'other'].map(label => ({
-  label,
-  namespace: unique(label),
+const keys = Array.from({ length: 6 }, (_, i) => ({
+  label: 'ops',
+  namespace: unique('space'),
   kind: 'secret',
-  key: `${label}-key-0123456789`,
+  key: `key-${i}-0123456789abcdef`,
 }))
 const env = { ...LIMITS, ENGINE_API_KEYS: JSON.stringify(keys) }
+/** An engine with small bounds. */
+const { url } = await openEngine({ env })
 
-/** An engine with small bounds, called in two namespaces. */
-async function open() {
-  const { url } = await openEngine({ env })
-  return { url, api: new Api(() => url, 'one-key-0123456789'), other: new Api(() => url, 'other-key-0123456789') }
+/** The next namespace, which nothing has registered in. */
+function open() {
+  const { key } = keys.pop() as (typeof keys)[number]
+  return { key, api: new Api(() => url, key) }
 }
 
 const names = (count: number, prefix = 'w') => Array.from({ length: count }, (_, i) => ({ name: `${prefix}${i}` }))
@@ -38,7 +40,7 @@ function expectRefusal(answer: Answer, status: number, setting: keyof typeof LIM
 }
 
 test('apps are bounded, in each namespace for itself', async () => {
-  const { api, other } = await open()
+  const [{ api }, { api: other }] = [open(), open()]
   for (const app of ['a', 'b', 'c']) expect((await register(api, app)).status).toBe(200)
   expectRefusal(await register(api, 'd'), 400, 'ENGINE_APP_LIMIT')
   expect((await api.get('/apps')).json).toHaveLength(3)
@@ -47,7 +49,7 @@ test('apps are bounded, in each namespace for itself', async () => {
 })
 
 test('workflows are bounded over all apps, and one that is dropped makes room', async () => {
-  const { api } = await open()
+  const { api } = open()
   expect((await register(api, 'a', { workflows: names(4) })).status).toBe(200)
   expect((await register(api, 'b', { workflows: names(2) })).status).toBe(200)
   expectRefusal(await register(api, 'b', { workflows: names(3) }), 400, 'ENGINE_WORKFLOW_LIMIT')
@@ -59,7 +61,7 @@ test('workflows are bounded over all apps, and one that is dropped makes room', 
 })
 
 test('triggers are bounded', async () => {
-  const { api } = await open()
+  const { api } = open()
   const triggered = (count: number) => [{ name: 'w', triggers: names(count).map(({ name }) => ({ event: name })) }]
   expect((await register(api, 'a', { workflows: triggered(8) })).status).toBe(200)
   expectRefusal(await register(api, 'b', { workflows: triggered(3) }), 400, 'ENGINE_TRIGGER_LIMIT')
@@ -67,13 +69,13 @@ test('triggers are bounded', async () => {
 })
 
 test('runners are bounded, over HTTP and Connect together; those that are known renew', async () => {
-  const { api, url } = await open()
+  const { api, key } = open()
   const runners = ['r0', 'r1', 'r2']
   for (const runner of runners) expect((await register(api, 'a', { runner })).status).toBe(200)
-  const client = await dial(url, { key: 'one-key-0123456789' })
+  const client = await dial(url, { key })
   expect((await client.register({ app: 'a' })).type).toBe('runner.registered')
   expectRefusal(await register(api, 'a', { runner: 'r4' }), 429, 'ENGINE_RUNNER_LIMIT')
-  const late = await dial(url, { key: 'one-key-0123456789' })
+  const late = await dial(url, { key })
   expect(await late.register({ app: 'a' })).toMatchObject({ type: 'error', payload: { code: 'rate_limited' } })
   for (const runner of runners) expect((await register(api, 'a', { runner })).status).toBe(200)
   // A Connect runner without an id disappears with its socket.
@@ -82,7 +84,7 @@ test('runners are bounded, over HTTP and Connect together; those that are known 
 })
 
 test('a registration and all of a namespace have bounded bytes', async () => {
-  const { api } = await open()
+  const { api } = open()
   /** A workflow with about 270 bytes for each event that cancels it. */
   const large = (events: number) => [{ name: 'w', cancelOn: names(events, 'x'.repeat(250)).map(toEvent) }]
   const toEvent = ({ name }: { name: string }) => ({ event: name })

@@ -19,6 +19,7 @@ function rollout() {
     workflows: [{ name: 'w', triggers: [{ event: `${app}/${version}` }, { cron: '0 0 1 1 *' }], ...extra }],
   })
   return {
+    app,
     body,
     async beats(api: Api, runner: string, version: string, extra?: object): Promise<void> {
       expect((await api.post('/register', body(runner, version, extra))).status).toBe(200)
@@ -34,10 +35,11 @@ function rollout() {
   }
 }
 
+const clock = new JumpClock()
+const { api, url } = await openEngine({ clock })
+
 describe('a heartbeat of the old version', () => {
   test('does not replace the new definition', async () => {
-    const clock = new JumpClock()
-    const { api } = await openEngine({ clock })
     const { beats, counts } = rollout()
     await beats(api, 'old', 'v1')
     await beats(api, 'new', 'v2')
@@ -50,7 +52,6 @@ describe('a heartbeat of the old version', () => {
   })
 
   test('does not replace it after a restart of the engine either, however long that took', async () => {
-    const clock = new JumpClock()
     const first = await openEngine({ onDisk: true, clock })
     const { beats, counts } = rollout()
     await beats(first.api, 'old', 'v1')
@@ -75,8 +76,6 @@ describe('a heartbeat of the old version', () => {
   })
 
   test('counts again once the new version has gone, and not when that is back', async () => {
-    const clock = new JumpClock()
-    const { api } = await openEngine({ clock })
     const { beats, counts } = rollout()
     await beats(api, 'old', 'v1')
     await beats(api, 'new', 'v2')
@@ -91,7 +90,6 @@ describe('a heartbeat of the old version', () => {
 })
 
 test('a runner that dials in again does not replace it either', async () => {
-  const { api, url } = await openEngine()
   const { body, counts } = rollout()
   const dialIn = async (runner: string, version: string) => {
     const client = await dial(url)
@@ -107,8 +105,7 @@ test('a runner that dials in again does not replace it either', async () => {
 })
 
 test('a changed registration is the newest: a deployment that is rolled back', async () => {
-  const { api } = await openEngine()
-  const { beats, counts } = rollout()
+  const { app, beats, counts } = rollout()
   await beats(api, 'one', 'v1')
   await beats(api, 'two', 'v1')
   await beats(api, 'one', 'v2')
@@ -118,12 +115,11 @@ test('a changed registration is the newest: a deployment that is rolled back', a
   expect(await counts(api)).toBe('v1')
   await beats(api, 'two', 'v1', { retry: { maxAttempts: 2 } })
   await beats(api, 'one', 'v1')
-  expect((await api.get('/workflows')).json).toMatchObject([{ retry: { maxAttempts: 2 } }])
+  expect((await api.get(`/workflows?app=${app}`)).json).toMatchObject([{ retry: { maxAttempts: 2 } }])
 })
 
 describe('the answer to a registration warns', () => {
   test('of a live runner with another definition, until that has left', async () => {
-    const { api } = await openEngine()
     const { body, beats } = rollout()
     await beats(api, 'old', 'v1', { version: '1.4' })
     const warnings = async () => ((await api.post('/register', body('new', 'v2'))).json as RegisterReply).warnings
@@ -133,13 +129,11 @@ describe('the answer to a registration warns', () => {
   })
 
   test('of an app that nobody serves any more and whose workflow starts at the same event', async () => {
-    const { api } = await openEngine()
-    const { body, beats } = rollout()
+    const { app, body, beats } = rollout()
     await beats(api, 'old', 'v1')
     const renamed = { ...body('new', 'v1'), app: unique('app') }
     const warnings = async () => ((await api.post('/register', renamed)).json as RegisterReply).warnings
     expect(await warnings()).toEqual([])
-    const { app } = body('old', 'v1')
     await api.post('/register', { ...body('old', 'v1'), leaving: true })
     expect(await warnings()).toEqual([expect.stringContaining(`delete it: perdure apps delete ${app}`)])
   })

@@ -203,16 +203,13 @@ test('a workflow with a star stands for 50 workflows at most', async () => {
 
 test.each([
   'status=sleeping',
-  'status=',
   'runType=child',
   'sort=createdAt',
   'dir=up',
   'deep=true',
   'limit=many',
-  'limit=1.5',
   'since=yesterday',
   'since=2031-02-30T00:00:00Z',
-  'since=1900000000',
   'app=',
   'app=a&app=b',
 ])('%s is 400 invalid_request and named', async query => {

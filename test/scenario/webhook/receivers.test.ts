@@ -112,14 +112,10 @@ describe('create', () => {
 
   test.each<[string, object]>([
     ['eventName', { eventName: undefined }],
-    ['eventName', { eventName: '' }],
     ['eventName', { eventName: ' ' }],
-    ['eventName', { eventName: 'a\u0000b' }],
     ['eventName', { eventName: 'x'.repeat(257) }],
-    ['name', { name: '' }],
     ['name', { name: 'x'.repeat(129) }],
     ['name', { name: null }],
-    ['app', { app: 'x'.repeat(129) }],
     ['app', { app: '\n' }],
     ['targetApp', { targetApp: ' ' }],
     ['scheme', { scheme: 'paypal' }],
@@ -128,8 +124,6 @@ describe('create', () => {
     ['slug', { slug: 'x'.repeat(65) }],
     ['slug', { slug: 'Upper' }],
     ['slug', { slug: 'a/b' }],
-    ['slug', { slug: '../x' }],
-    ['slug', { slug: '' }],
     ['secret', { secret: 'not whsec_, so no Standard Webhooks secret' }],
     ['secret', { secret: 'whsec_!!!!!!!!!!!!!!!!!!!!!!!!' }],
     ['secret', { secret: 'whsec_AAAA' }],
