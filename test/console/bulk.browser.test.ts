@@ -3,7 +3,7 @@
 
 import type { Bulk, BulkPreview, ControlAction } from '@perdure/protocol'
 import { expect, test } from 'vitest'
-import { axeViolations, openPage } from '../kit/browser/page.ts'
+import { axeViolations, reusePage } from '../kit/browser/page.ts'
 import { openEngine, returned, unique, until } from '../kit/index.ts'
 
 const engine = await openEngine()
@@ -22,7 +22,7 @@ const audited = async (action: string) =>
   (await engine.api.get(`/control-actions?action=${action}`)).json as ControlAction[]
 
 test('all that match are replayed once the number is typed; the counts are those of the audit log', async () => {
-  const page = await openPage(engine.url)
+  const page = await reusePage(engine.url)
   await page.goto(`${engine.url}/console/n/default/runs?app=${app}&status=succeeded`)
   await page.getByRole('row', { name: /order/ }).first().waitFor()
   await page.locator('h1').focus()
@@ -74,7 +74,7 @@ test('all that match are replayed once the number is typed; the counts are those
 })
 
 test('all that match a text and a pattern are counted, and a selection of rows goes by their ids', async () => {
-  const page = await openPage(engine.url, { colorScheme: 'dark' })
+  const page = await reusePage(engine.url, { colorScheme: 'dark' })
   await page.goto(`${engine.url}/console/n/default/runs?app=${app}&workflow=ord*&q=RUN_&deep=1`)
   await page.getByRole('row', { name: /order/ }).first().waitFor()
   const boxes = page.getByRole('checkbox', { name: /Select row/ })

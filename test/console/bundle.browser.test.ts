@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { axeViolations, openPage } from '../kit/browser/page.ts'
+import { axeViolations, reusePage } from '../kit/browser/page.ts'
 import { flow, openEngine, run, StepFailure, unique } from '../kit/index.ts'
 
 const { api, url, runner } = await openEngine()
@@ -24,7 +24,7 @@ async function order(): Promise<string> {
 
 test('the tab Raw saves the bundle of the engine; dropped, it shows the run and its steps', async () => {
   const runId = await order()
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(`${url}/console/n/default/runs/${runId}?tab=raw`)
   const download = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Save bundle' }).click()
@@ -53,7 +53,7 @@ test('the tab Raw saves the bundle of the engine; dropped, it shows the run and 
 
 test('a bundle without payloads is saved too, and a file that is not whole says so', async () => {
   const runId = await order()
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(`${url}/console/n/default/runs/${runId}?tab=raw`)
   const download = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Save without payloads' }).click()
@@ -79,7 +79,7 @@ function bundleWith(input: string): Buffer {
 }
 
 test('a large bundle is read by a worker, to the last digit; what is no bundle is refused in words', async () => {
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(`${url}/console/n/default/bundle?tab=io`)
   const workers: string[] = []
   page.on('worker', worker => workers.push(worker.url()))
@@ -98,7 +98,7 @@ test('a large bundle is read by a worker, to the last digit; what is no bundle i
 })
 
 test('an address in a payload is text; on request it is opened, after a question that names its host', async () => {
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(`${url}/console/n/default/bundle?tab=io`)
   const address = 'https://user@example.com:8443/a?b=1'
   const input = { address, other: 'javascript:alert(1)', sentence: `see ${address}` }

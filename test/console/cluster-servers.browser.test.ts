@@ -2,7 +2,7 @@
 // still live. The page of the engine lists both engines. Skipped, with one line, when PostgreSQL does not answer.
 
 import { expect, test } from 'vitest'
-import { openPage } from '../kit/browser/page.ts'
+import { reusePage } from '../kit/browser/page.ts'
 import { flow, freshSchema, openEngine, PlainRunner, run, unique, until, wait } from '../kit/index.ts'
 
 const storeFile = await freshSchema()
@@ -24,7 +24,7 @@ async function order() {
 
 test('the list of runs is live: runs that the other engine starts appear, and their status moves', async () => {
   const { name, approved } = await order()
-  const page = await openPage(shown.url)
+  const page = await reusePage(shown.url)
   await page.goto(`${shown.url}/console/n/default/runs?workflow=${name}`)
   await page.getByText('No matching runs').waitFor()
   await page.getByRole('button', { name: 'Live', exact: true }).waitFor()
@@ -37,7 +37,7 @@ test('the list of runs is live: runs that the other engine starts appear, and th
 test('the page of a run follows the order: the wait is explained, and ends when the other engine gets its event', async () => {
   const { name, approved } = await order()
   const { runId } = await driving.api.send({ name })
-  const page = await openPage(shown.url)
+  const page = await reusePage(shown.url)
   await page.goto(`${shown.url}/console/n/default/runs/${runId}`)
   await page.getByRole('row', { name: /^reserve, succeeded/ }).waitFor()
   await page.getByText('waits').getByText(`for event "${approved}"`).waitFor()
@@ -47,7 +47,7 @@ test('the page of a run follows the order: the wait is explained, and ends when 
 })
 
 test('the page of the engine lists both, and says which one it is', async () => {
-  const page = await openPage(shown.url)
+  const page = await reusePage(shown.url)
   await page.goto(`${shown.url}/console/n/default/engine`)
   const engines = page.getByRole('table', { name: 'Engines' })
   await until(async () => (await engines.getByRole('row', { name: /engine_/ }).count()) === 2)

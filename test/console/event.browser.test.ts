@@ -2,7 +2,7 @@
 // started. Also the effects of an emitted event at its step.
 
 import { expect, test } from 'vitest'
-import { axeViolations, openPage } from '../kit/browser/page.ts'
+import { axeViolations, reusePage } from '../kit/browser/page.ts'
 import { emit, flow, openEngine, returned, run, step, unique, wait } from '../kit/index.ts'
 
 const { api, url, runner } = await openEngine()
@@ -24,7 +24,7 @@ test('each workflow with its reason, then and now; the woken run; the tree', asy
   await api.reaches(waiter.runId, 'waiting')
   const { eventId, runId } = await api.send({ name: event, data: { total: 9 } })
   await api.succeeded(runId)
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(`${url}/console/n/default/events/${eventId}`)
   await page.getByText('The event started 1 run and woke 1 waiting run.').waitFor()
   await page
@@ -55,7 +55,7 @@ test('a name that nothing knows leads to the near one, with the same data; one t
   const { runId } = await api.send({ name: waiting, data: { total: 7 } })
   await api.reaches(runId, 'waiting')
   const { eventId } = await api.send({ name: `${event}x`, data: { total: 9 } })
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(`${url}/console/n/default/events/${eventId}`)
   await page.getByRole('link', { name: event, exact: true }).click()
   await page.getByText('starts a run').waitFor()
@@ -84,7 +84,7 @@ test('the detail of an emit shows what its event did: the run that it started, a
   const runIdIn = (workflow: string) => triggered.find(one => one.workflow === workflow)?.runId as string
   const runId = runIdIn(looped)
   await api.succeeded(runId)
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(`${url}/console/n/default/runs/${runId}?step=again`)
   const effects = page.locator('section', { has: page.getByRole('heading', { name: 'Effects', exact: true }) })
   await effects.getByText('skipped: this run is active').waitFor()

@@ -3,7 +3,7 @@
 
 import type { BufferEntry, WorkflowDefinition } from '@perdure/protocol'
 import { expect, test } from 'vitest'
-import { axeViolations, loaded, openPage } from '../kit/browser/page.ts'
+import { axeViolations, loaded, openPage, reusePage } from '../kit/browser/page.ts'
 import { flow, gate, type Invoke, openEngine, run, unique, until, wait, waitsFor } from '../kit/index.ts'
 import { Starts } from '../kit/runner/limited.ts'
 
@@ -85,7 +85,7 @@ test('steps that wait for their turn are on the page of limits, and on the page 
   await api.succeeded((await api.send({ name })).runId)
   const { runId } = await api.send({ name })
   await waitsFor(api, runId, 'limit')
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(pageOf(`runs/${runId}`))
   await page.getByText('waits for its turn at the limit "openai" (1 in 1h), 0 steps ahead of it').first().waitFor()
   await page.goto(pageOf('limits'))
@@ -118,7 +118,7 @@ test('runs that wait for another limit with the same key are not counted for thi
   const waiting = [await api.send({ name: narrow, data }), await api.send({ name: wide, data })]
   for (const { runId } of waiting)
     await until(async () => (await api.run(runId)).waitingFor !== undefined, { what: 'a wait' })
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(pageOf(`limits?key=${key}`))
   const row = page.getByRole('row', { name: /namespace concurrency/ })
   await row.getByRole('button', { name: '1', exact: true }).click()
@@ -137,7 +137,7 @@ test('the position of a held run and its holders move while its page, or the lis
   await until(async () => (await api.run(ids[2] as string)).waitingFor !== undefined, {
     what: 'the last run to be held',
   })
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(pageOf(`runs/${ids[2]}`))
   await page.getByText('; 1 run is ahead of it').waitFor()
   const list = await openPage(url)
@@ -174,7 +174,7 @@ test('a debounce and a batch are shown with their due times, and flushed; the ru
     await api.send({ name: pack, data: { city: 'berlin' } }),
   ]
   await api.send({ name: burst })
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(pageOf(`workflows/${app}/${pack}`))
   const holds = page.getByRole('region', { name: 'Limits and buffers in use' })
   await holds.getByRole('row', { name: /batch.*berlin.*2 of 9.*2 events/ }).waitFor()
@@ -207,7 +207,7 @@ test('a debounce and a batch are shown with their due times, and flushed; the ru
 test('a workflow is run after a dry run, paused, resumed and deleted', async () => {
   const [app, name] = [unique('shop'), unique('order')]
   const runner = await engine.runner({ app, workflows: { [name]: flow([run('work')]) } })
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(pageOf(`workflows/${app}/${name}`))
   await page.getByRole('button', { name: 'Run now…' }).click()
   await page.getByRole('dialog').getByText('Run input', { exact: true }).waitFor()
@@ -278,7 +278,7 @@ test('a workflow that has runs and no definition shows its runs, numbers and err
   expect((await api.request('DELETE', `/workflows/${app}/${name}`)).status).toBe(204)
 
   // A read that is refused would be an error of the page's console, which fails the test.
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(pageOf(`workflows/${app}/${name}`))
   await page.getByText('Not registered by any runner.').waitFor()
   const numbers = page.getByRole('region', { name: 'Run statistics' })

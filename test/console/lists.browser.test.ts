@@ -4,7 +4,7 @@
 import type { Bulk, BulkDetail, ControlAction } from '@perdure/protocol'
 import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { axeViolations, openPage } from '../kit/browser/page.ts'
+import { axeViolations, openPage, reusePage } from '../kit/browser/page.ts'
 import { flow, openEngine, openRunner, returned, run, unique, until } from '../kit/index.ts'
 
 const SECRET = { label: 'ops', namespace: 'default', kind: 'secret', key: 'a secret key of a test' }
@@ -28,7 +28,7 @@ for (let i = 0; i < 20; i++) await engine.api.send({ name: LONG, app })
 await engine.api.send({ name: 'other', app })
 
 test('among many runs: qualifiers narrow the list, a run far below is opened, back restores scroll, row and selection', async () => {
-  const page = await openPage(engine.url)
+  const page = await reusePage(engine.url)
   await page.goto(`${engine.url}/console/n/default/runs`)
   await page.getByRole('row', { name: /other/ }).first().waitFor()
   await page.keyboard.press('f')
@@ -75,7 +75,7 @@ const JUMPS = `(async () => {
 })()`
 
 test('on a phone cards are as high as their texts; scrolling up past cards of other heights makes no jump, and back restores the place', async () => {
-  const page = await openPage(engine.url, { width: 380 })
+  const page = await reusePage(engine.url, { width: 380 })
   await page.goto(`${engine.url}/console/n/default/runs`)
   const heightOf = async (name: string) => {
     const card = page.locator('tbody tr[data-key]').filter({ hasText: name }).first()
@@ -113,7 +113,7 @@ test('on a phone cards are as high as their texts; scrolling up past cards of ot
 })
 
 test('a bulk job takes the number typed; its counts add up with its results and the audit log', async () => {
-  const page = await openPage(engine.url)
+  const page = await reusePage(engine.url)
   await page.goto(`${engine.url}/console/n/default/runs?app=${app}&workflow=batch&status=succeeded`)
   await page.getByRole('checkbox', { name: 'Select row 1', exact: true }).click()
   await page.getByRole('button', { name: 'Select all matching' }).click()

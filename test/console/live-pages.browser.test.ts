@@ -4,7 +4,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { openFrameServer } from '../kit/browser/frame-server.ts'
-import { axeViolations, enterKey, openPage } from '../kit/browser/page.ts'
+import { axeViolations, enterKey, openPage, reusePage } from '../kit/browser/page.ts'
 import {
   flow,
   gate,
@@ -45,7 +45,7 @@ function readsOf(page: Page, path: string): number[] {
 test('events come in at the top by themselves, at most every two seconds; under the pointer they are counted', async () => {
   const name = unique('order.placed')
   for (let i = 0; i < 3; i++) await api.send({ name, data: { i } })
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(at(`events?name=${name}`))
   const rows = page.locator('tbody tr[data-key]')
   await expect.poll(() => rows.count()).toBe(3)
@@ -111,7 +111,7 @@ test('events that come while the list is read are read next, though that answer 
 test('a run that ends while the list is read is shown ended, though that answer has it waiting', async () => {
   const name = unique('order')
   await engine.runner({ workflows: { [name]: flow([run('a', () => 1), wait('w', `${name}.go`)]) } })
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(at(`runs?workflow=${name}`))
   await live(page)
   const [answered, release] = [gate(), gate()]

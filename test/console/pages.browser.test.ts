@@ -3,7 +3,7 @@
 
 import type { SendEventReply } from '@perdure/protocol'
 import { expect, test } from 'vitest'
-import { loaded, openPage } from '../kit/browser/page.ts'
+import { loaded, reusePage } from '../kit/browser/page.ts'
 import { flow, openEngine, run, unique, wait } from '../kit/index.ts'
 
 const full = await openEngine({ env: { ENGINE_WEBHOOK_ALLOW_PRIVATE: '1' } })
@@ -33,7 +33,7 @@ await full.api.put('/schedules/weekly-report', { cron: '0 9 * * 1', event: { nam
 await full.api.post(`/runs/${failed.runId}/replay`)
 
 async function opened(origin: string, path: string, colorScheme: 'light' | 'dark') {
-  const page = await openPage(origin, { colorScheme })
+  const page = await reusePage(origin, { colorScheme })
   await page.goto(`${origin}/console/n/default/${path}`)
   await loaded(page)
   return page

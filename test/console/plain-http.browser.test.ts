@@ -4,7 +4,7 @@
 import { createHmac } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { enterKey, openPage, plainUrl, unlock } from '../kit/browser/page.ts'
+import { enterKey, openPage, plainUrl, reusePage, unlock } from '../kit/browser/page.ts'
 import { flow, openEngine, openRunner, run, until } from '../kit/index.ts'
 import { API_KEYS, SECRET_KEY } from '../kit/webhook/webhooks.ts'
 
@@ -16,7 +16,7 @@ const expected = ['401', '/keys?limit=100', '/events?dryRun=1', 'Cross-Origin-Op
 
 /** A page on which the secret key signed in and unlocked the actions. */
 async function unlocked(path: string): Promise<Page> {
-  const page = await openPage(origin, { expected })
+  const page = await reusePage(origin, { expected })
   await page.goto(`${origin}/console/n/default/${path}`)
   const missing = '[isSecureContext, navigator.clipboard, crypto.randomUUID, crypto.subtle, navigator.locks]'
   expect(await page.evaluate(missing)).toEqual([false, undefined, undefined, undefined, undefined])

@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { axeViolations, openPage } from '../kit/browser/page.ts'
+import { axeViolations, openPage, reusePage } from '../kit/browser/page.ts'
 import {
   child,
   discovered,
@@ -44,7 +44,7 @@ async function family() {
 
 test('the tree shows what the event started; children unfold in the timeline; a cancel counts them', async () => {
   const { names, runId } = await family()
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(pageOf(runId, '?tab=tree'))
   const tree = page.getByRole('tabpanel')
   await tree.getByRole('link', { name: names[2] }).waitFor()
@@ -104,7 +104,7 @@ async function logged() {
 
 test('filters of the timeline and of the log are in the URL, and count after a reload', async () => {
   const [runId = ''] = (await logged()).ids
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(`${url}/console/n/default/runs/${runId}`)
   await page.getByRole('button', { name: 'Skip idle' }).click()
   await page.getByRole('button', { name: 'Critical path' }).click()
@@ -132,7 +132,7 @@ test('filters of the timeline and of the log are in the URL, and count after a r
 
 test('keys open the tabs, walk by pass, and go to the neighbours in the list', async () => {
   const { name, ids } = await logged()
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(`${url}/console/n/default/runs?workflow=${name}`)
   await page.getByRole('row').nth(3).waitFor()
   await page
@@ -189,7 +189,7 @@ test('keys open the tabs, walk by pass, and go to the neighbours in the list', a
 
 test('the log is filtered, and leads to the bar of a line and back', async () => {
   const { ids } = await logged()
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(pageOf(ids[0] as string, '?tab=logs'))
   await page.getByText('2 of 2 lines').waitFor()
   await page.getByRole('heading', { name: 'Attempt 1' }).waitFor()
@@ -226,7 +226,7 @@ async function exchange(page: Page) {
 
 test('a walk by pass shows memo, answer and status, and the same from a file without an engine', async () => {
   const { ids } = await logged()
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(pageOf(ids[0] as string))
   await page.getByRole('row', { name: /^store/ }).waitFor()
   await page.locator('[title^="pass"]').first().waitFor({ state: 'attached' })
@@ -257,7 +257,7 @@ test('a walk by pass shows memo, answer and status, and the same from a file wit
   const saving = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Save bundle' }).click()
   const buffer = await readFile(await (await saving).path())
-  const other = await openPage(url)
+  const other = await reusePage(url)
   await other.goto(`${url}/console/n/default/bundle`)
   const asked: string[] = []
   await other.route(/\/runs\//, route => {
@@ -377,7 +377,7 @@ test('what is beyond the zoom has a caret, and a zoom to nothing on the screen s
   const run = { id: 'run_1', workflow: 'long', app: 'shop', status: 'succeeded', triggerKind: 'event', attempt: 1 }
   const times = { createdAt: at(0), finishedAt: at(count * 100), durationMs: count * 100 }
   const buffer = Buffer.from(JSON.stringify({ 'perdure-bundle': 1, run: { ...run, ...times }, steps }))
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(`${url}/console/n/default/bundle`)
   await page.getByLabel('Bundle file').setInputFiles({ name: 'run.json', mimeType: 'application/json', buffer })
   const grid = page.getByRole('treegrid')

@@ -1,7 +1,7 @@
 // The page of a run: its timeline live, its actions, the comparison of a fork with its source, and a run from a file.
 
 import { expect, test } from 'vitest'
-import { axeViolations, openPage } from '../kit/browser/page.ts'
+import { axeViolations, reusePage } from '../kit/browser/page.ts'
 import {
   discovered,
   flow,
@@ -43,7 +43,7 @@ async function send(name: string, data: string): Promise<string> {
 
 test('bars grow live, a retry is two attempts, and the wait is explained until it ends', async () => {
   const { name, approved } = await order(1)
-  const page = await openPage(url)
+  const page = await reusePage(url)
   const runId = await send(name, '{}')
   await page.goto(pageOf(runId))
   await page.getByRole('row', { name: /^charge, succeeded, attempt 2 of 2, started at/ }).waitFor()
@@ -73,7 +73,7 @@ test('the time in a state is of the past: the wait for the next attempt counts u
   await engine.runner({ workflows: { [name]: flow([run('charge', charge)]) } })
   const { runId } = await api.send({ name })
   await api.reaches(runId, 'waiting')
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(pageOf(runId))
   await page.getByText('is tried again').waitFor()
   const share = page.getByRole('list', { name: 'Time in state' }).getByText('backing off')
@@ -89,7 +89,7 @@ test.each(['light', 'dark'] as const)('a failed run and its tabs have no violati
   const { name } = await order(2)
   const runId = await send(name, '{"text":"<img src=x onerror=alert(1)> \\u202e"}')
   await api.reaches(runId, 'failed')
-  const page = await openPage(url, { colorScheme })
+  const page = await reusePage(url, { colorScheme })
   await page.goto(pageOf(runId, '?step=charge'))
   await page.getByRole('complementary', { name: 'Selected step' }).getByText('the card was declined').first().waitFor()
   expect(await axeViolations(page)).toEqual([])
@@ -111,7 +111,7 @@ test('an error shows its code, its fields and its causes', async () => {
   await engine.runner({ workflows: { [name]: { handler } } })
   const { runId } = await api.send({ name })
   await api.reaches(runId, 'failed')
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(pageOf(runId, '?step=charge'))
   const step = page.getByRole('complementary', { name: 'Selected step' })
   await step.getByText('card_declined').waitFor()
@@ -132,7 +132,7 @@ test('a failed run links to its workflow, and to the run that handles its failur
   await engine.runner({ app, workflows: { [name]: { handler, registration: { onFailure: true } } } })
   const { runId } = await api.send({ name })
   await api.reaches(runId, 'failed')
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(pageOf(runId))
   const fact = (term: string) => page.locator('dl > div').filter({ has: page.getByText(term, { exact: true }) })
   const link = fact('Workflow').getByRole('link', { name })
@@ -155,7 +155,7 @@ test('edit and replay shows the definition then and now, and their difference, w
   await engine.runner({ app, workflows: { [name]: definition([placed, paid]) } })
   const { runId } = await api.send({ name: `${name}.placed` })
   await api.succeeded(runId)
-  const page = await openPage(url)
+  const page = await reusePage(url)
   const dialog = page.getByRole('dialog')
   const note = dialog.getByRole('region', { name: 'Compare definitions' })
   const opened = async () => {
@@ -185,7 +185,7 @@ test('a number of 20 digits is edited and arrives to the letter; the fork is com
   const { name } = await order(2)
   const runId = await send(name, `{"amount":${BIG}}`)
   await api.reaches(runId, 'failed')
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(pageOf(runId))
   await page.getByRole('button', { name: 'Edit and replay…' }).waitFor()
   await page.keyboard.press('e')
@@ -210,7 +210,7 @@ test('a retry from a step lists what it keeps, and the fork shows it pale', asyn
   const { name } = await order(2)
   const runId = await send(name, '{}')
   await api.reaches(runId, 'failed')
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(pageOf(runId))
   await page.getByRole('button', { name: 'Retry from there…' }).click()
   const dialog = page.getByRole('dialog')
@@ -226,7 +226,7 @@ test('a retry from a step lists what it keeps, and the fork shows it pale', asyn
 })
 
 test('a bundle of 10,000 steps is folded, walked through by keys and drawn in part', async () => {
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(`${url}/console/n/default/bundle`)
   const buffer = Buffer.from(bundleOf(10_000))
   await page.getByLabel('Bundle file').setInputFiles({ name: 'run.json', mimeType: 'application/json', buffer })

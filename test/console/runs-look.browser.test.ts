@@ -1,7 +1,7 @@
 // Ways to see rows of the list of runs: the peek, the menu of a row, columns and density, saved views, links, hidden payloads.
 
 import { expect, test } from 'vitest'
-import { axeViolations, openPage } from '../kit/browser/page.ts'
+import { axeViolations, openPage, reusePage } from '../kit/browser/page.ts'
 import { flow, openEngine, run, unique } from '../kit/index.ts'
 
 const engine = await openEngine()
@@ -20,8 +20,8 @@ const failedOn = async ({ api, runner }: typeof engine) => {
 const runId = await failedOn(engine)
 const hiddenId = await failedOn(veiled)
 
-async function opened(path: string, options = {}) {
-  const page = await openPage(engine.url, options)
+async function opened(path: string) {
+  const page = await reusePage(engine.url)
   await page.goto(`${engine.url}/console/n/default/${path}`)
   await page.locator('h1').waitFor()
   return page
@@ -95,12 +95,13 @@ test('the menu of a row opens from its button: under the pointer, and always on 
   await page.keyboard.press('Escape')
   expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Actions on row 1')
   expect(await axeViolations(page)).toEqual([])
-  const phone = await opened('events', { width: 380 })
-  const card = phone.getByRole('row', { name: /order/ }).first()
+  await page.setViewportSize({ width: 380, height: 800 })
+  await page.goto(`${engine.url}/console/n/default/events`)
+  const card = page.getByRole('row', { name: /order/ }).first()
   await card.getByRole('button', { name: 'Actions on row 1', exact: true }).click()
   const items = ['OpenEnter', 'Copy link', 'Copy IDc', 'Send a copy…', 'Start a workflow…']
-  expect(await phone.getByRole('menuitem').allTextContents()).toEqual(items)
-  expect(await axeViolations(phone)).toEqual([])
+  expect(await page.getByRole('menuitem').allTextContents()).toEqual(items)
+  expect(await axeViolations(page)).toEqual([])
 })
 
 test('columns, density and views are remembered, and are in the address', async () => {

@@ -1,7 +1,7 @@
 // The list of runs: filters in the address, keys, selection, and no accessibility violation in light and dark.
 
 import { expect, test } from 'vitest'
-import { axeViolations, openPage } from '../kit/browser/page.ts'
+import { axeViolations, reusePage } from '../kit/browser/page.ts'
 import { openEngine, returned } from '../kit/index.ts'
 
 const engine = await openEngine()
@@ -9,14 +9,14 @@ await engine.runner({ workflows: { order: () => returned({ ok: true }), digest: 
 for (let i = 0; i < 6; i++) await engine.api.send({ name: i % 2 === 0 ? 'order' : 'digest' })
 
 test.each(['light', 'dark'] as const)('the list has no violation in %s', async colorScheme => {
-  const page = await openPage(engine.url, { colorScheme })
+  const page = await reusePage(engine.url, { colorScheme })
   await page.goto(`${engine.url}/console/n/default/runs`)
   await page.getByRole('row', { name: /order/ }).nth(2).waitFor()
   expect(await axeViolations(page)).toEqual([])
 })
 
 test('filters are typed, are in the address, and are dropped one by one', async () => {
-  const page = await openPage(engine.url)
+  const page = await reusePage(engine.url)
   await page.goto(`${engine.url}/console/n/default/runs`)
   await page
     .getByRole('row', { name: /digest/ })
@@ -37,7 +37,7 @@ test('filters are typed, are in the address, and are dropped one by one', async 
 })
 
 test('rows are moved to, selected and replayed by keyboard', async () => {
-  const page = await openPage(engine.url)
+  const page = await reusePage(engine.url)
   await page.goto(`${engine.url}/console/n/default/runs?workflow=order`)
   await page.getByRole('row', { name: /order/ }).first().waitFor()
   // A press next to the box counts as a press on it.
@@ -63,7 +63,7 @@ test('rows are moved to, selected and replayed by keyboard', async () => {
 })
 
 test('a read that fails says why, with its request id, and as a command', async () => {
-  const page = await openPage(engine.url, { expected: ['status of 400'] })
+  const page = await reusePage(engine.url, { expected: ['status of 400'] })
   await page.goto(`${engine.url}/console/n/default/runs?status=unknown&app=shop`)
   const banner = page.getByRole('alert').filter({ hasText: 'Could not load this.' })
   await banner.getByText('invalid_request · ').waitFor()

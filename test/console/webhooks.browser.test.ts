@@ -4,7 +4,7 @@
 import type { WebhookEndpoint, WebhookReceiver } from '@perdure/protocol'
 import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { axeViolations, enterKey, openPage, unlock } from '../kit/browser/page.ts'
+import { axeViolations, enterKey, openPage, reusePage, unlock } from '../kit/browser/page.ts'
 import { openDestination, openEngine, postWebhook, signedHeaders, unique, until } from '../kit/index.ts'
 import { answer } from '../kit/servers/raw-server.ts'
 import { API_KEYS, SECRET_KEY, Webhooks } from '../kit/webhook/webhooks.ts'
@@ -18,7 +18,7 @@ const at = (path: string) => `${engine.url}/console/n/default/webhooks/${path}`
 
 /** A page on which the secret key signed in and unlocked the actions. */
 async function unlocked(path: string, expected: readonly string[] = []): Promise<Page> {
-  const page = await openPage(engine.url, { expected: ['401', ...expected] })
+  const page = await reusePage(engine.url, { expected: ['401', ...expected] })
   await page.goto(at(path))
   await enterKey(page, SECRET_KEY)
   await unlock(page, SECRET_KEY)

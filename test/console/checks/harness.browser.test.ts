@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { serveBrokenPage } from '../../kit/browser/broken-page.ts'
 import { checkLeaks } from '../../kit/browser/leaks.ts'
-import { openPage } from '../../kit/browser/page.ts'
+import { openPage, reusePage } from '../../kit/browser/page.ts'
 import { openEngine, until } from '../../kit/index.ts'
 
 const engine = await openEngine()
@@ -101,4 +101,25 @@ test('visits that leave nothing behind pass', async () => {
     button.remove()
   }`)
   await checkLeaks(page, () => page.evaluate<void>('window.visit()'))
+})
+
+/** Values that a test can leave on a page. */
+const LEFT = '[sessionStorage.left, localStorage.left, innerWidth, matchMedia("(prefers-color-scheme: dark)").matches]'
+
+test.each(['first', 'second'])('a page that tests reuse begins as a new one does: %s test', async () => {
+  const page = await reusePage(engine.url)
+  await page.goto(`${engine.url}/console/n/default/runs`)
+  await page.getByText('No runs yet').waitFor()
+  expect(await page.evaluate(LEFT)).toEqual([undefined, undefined, 1280, false])
+  await page.evaluate('sessionStorage.left = localStorage.left = 1')
+  await page.setViewportSize({ width: 380, height: 800 })
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await page.route('**/runs?*', route => route.abort())
+})
+
+test.fails('a fault of a page that tests reuse fails its test', async () => {
+  const page = await reusePage(engine.url)
+  await page.goto(`${engine.url}/console/n/default/runs`)
+  await page.getByText('No runs yet').waitFor()
+  await page.evaluate(`console.error('broken')`)
 })

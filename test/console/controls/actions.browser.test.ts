@@ -2,7 +2,7 @@
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { enterKey, goTo, openPage, signInUnlocked } from '../../kit/browser/page.ts'
+import { enterKey, goTo, reusePage, signInUnlocked } from '../../kit/browser/page.ts'
 import { flow, onCleanup, openDestination, openEngine, PlainRunner, run, unique, wait } from '../../kit/index.ts'
 import { answer } from '../../kit/servers/raw-server.ts'
 import { API_KEYS, OTHER_KEY, SECRET_KEY, Webhooks } from '../../kit/webhook/webhooks.ts'
@@ -43,8 +43,8 @@ const { id: keyId } = (await api.post('/keys', { kind: 'read', label: 'dashboard
 const { runId } = await api.send({ name: 'patient' })
 await api.reaches(runId, 'waiting')
 
-async function unlocked(path: string, width = 1280): Promise<Page> {
-  const page = await openPage(engine.url, { expected: ['401', '403'], width })
+async function unlocked(path: string): Promise<Page> {
+  const page = await reusePage(engine.url, { expected: ['401', '403'] })
   await signInUnlocked(page, { url: engine.url, key: SECRET_KEY, path })
   return page
 }
@@ -143,8 +143,10 @@ test('an action says its result although its dialog is gone', async () => {
 })
 
 test('a pinned look leaves the bar of the selection free, on a phone and on a screen', async () => {
+  const page = await unlocked('runs')
   for (const width of [380, 1280]) {
-    const page = await unlocked('runs', width)
+    await page.setViewportSize({ width, height: 800 })
+    await page.reload()
     await page.getByRole('row', { name: /quick/ }).first().waitFor()
     for (const key of ['j', 'x', 'Space']) await page.keyboard.press(key)
     const look = page.getByRole('complementary', { name: 'Preview of the run' })
@@ -185,7 +187,7 @@ test('the id of a run stands on the line of its neighbours', async () => {
 })
 
 test('the menu of the namespace goes from one to the other, each with a session of its own', async () => {
-  const page = await openPage(engine.url, { expected: ['401'] })
+  const page = await reusePage(engine.url, { expected: ['401'] })
   await page.goto(`${engine.url}/console/n/default/runs`)
   await enterKey(page, SECRET_KEY)
   await page.getByRole('row', { name: /quick/ }).waitFor()

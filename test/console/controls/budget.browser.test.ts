@@ -3,7 +3,7 @@
 
 import type { RunSummary } from '@perdure/protocol'
 import { expect, test } from 'vitest'
-import { axeViolations, openPage, signInUnlocked } from '../../kit/browser/page.ts'
+import { axeViolations, reusePage, signInUnlocked } from '../../kit/browser/page.ts'
 import { child, flow, onCleanup, openEngine, PlainRunner, run, step, unique, until } from '../../kit/index.ts'
 import { API_KEYS, SECRET_KEY } from '../../kit/webhook/webhooks.ts'
 
@@ -32,7 +32,7 @@ async function openTree() {
     },
     { what: 'the pause of the tree' },
   )
-  const page = await openPage(engine.url, { expected: ['401', '403'], width: 1280 })
+  const page = await reusePage(engine.url, { expected: ['401', '403'], width: 1280 })
   return {
     runId,
     page,

@@ -5,7 +5,7 @@ import type { RunSummary } from '@perdure/protocol'
 import { createWorkflow, NonRetriableError } from '@perdure/sdk'
 import { connect } from '@perdure/sdk/connect'
 import { expect, onTestFinished, test } from 'vitest'
-import { axeViolations, openPage, signInUnlocked } from '../../kit/browser/page.ts'
+import { axeViolations, reusePage, signInUnlocked } from '../../kit/browser/page.ts'
 import { type Gate, gate, onCleanup, openEngine, unique, until } from '../../kit/index.ts'
 import { API_KEYS, SECRET_KEY } from '../../kit/webhook/webhooks.ts'
 
@@ -41,7 +41,7 @@ const followers = async (runId: string) => (await api.get(`/runs?parentRunId=${r
 async function openWaiting() {
   const { runId } = await api.send({ name: 'trip' })
   await api.reaches(runId, 'waiting')
-  const page = await openPage(engine.url, { expected: ['401', '403'], width: 1280 })
+  const page = await reusePage(engine.url, { expected: ['401', '403'], width: 1280 })
   await signInUnlocked(page, { url: engine.url, key: SECRET_KEY, path: `runs/${runId}` })
   await page.getByRole('row', { name: /^flight, succeeded, has a rollback/ }).waitFor()
   await page.getByRole('button', { name: 'More actions' }).click()
@@ -76,7 +76,7 @@ test.each([
   onTestFinished(() => hold.open())
   const { runId } = await api.send({ name: 'tour', data: { id, refuses } })
   await api.reaches(runId, 'waiting')
-  const page = await openPage(engine.url, { expected: ['401', '403'], width: 1280 })
+  const page = await reusePage(engine.url, { expected: ['401', '403'], width: 1280 })
   await signInUnlocked(page, { url: engine.url, key: SECRET_KEY, path: `runs/${runId}` })
   await page.getByRole('row', { name: /^flight, succeeded/ }).waitFor()
   let reads = 0
@@ -109,7 +109,7 @@ test('a cancel without cleanup undoes nothing, and its commands say so', async (
 test('the list cancels without cleanup, too: one run, and many', async () => {
   const ids = await Promise.all([0, 1].map(async () => (await api.send({ name: 'trip' })).runId))
   for (const id of ids) await api.reaches(id, 'waiting')
-  const page = await openPage(engine.url, { expected: ['401', '403'], width: 1280 })
+  const page = await reusePage(engine.url, { expected: ['401', '403'], width: 1280 })
   await signInUnlocked(page, { url: engine.url, key: SECRET_KEY, path: 'runs?status=waiting' })
   const box = page.getByRole('checkbox', { name: 'Run rollbacks and onCancel' })
   await page.getByRole('row', { name: /trip/ }).first().waitFor()

@@ -4,7 +4,7 @@
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
-import { axeViolations, enterKey, openPage, signInUnlocked } from '../../kit/browser/page.ts'
+import { axeViolations, enterKey, openPage, reusePage, signInUnlocked } from '../../kit/browser/page.ts'
 import {
   flow,
   onCleanup,
@@ -42,7 +42,7 @@ test('the audit log says what was rotated, changed and redelivered', async () =>
   await patch({ rotateSecret: true })
   await patch({ enabled: false, eventKinds: ['run.failed', 'run.succeeded'] })
   expect((await ops.post('/webhook-deliveries/redeliver', { filter: { status: 'failed' } })).status).toBeLessThan(300)
-  const page = await openPage(closed.url, { expected: ['401'] })
+  const page = await reusePage(closed.url, { expected: ['401'] })
   await signInUnlocked(page, { url: closed.url, key: SECRET, path: 'audit' })
   await page.getByRole('row', { name: /endpoint\.update.*rotated the secret/ }).waitFor()
   await page.getByRole('row', { name: /endpoint\.update.*changed enabled, eventKinds/ }).waitFor()
@@ -57,7 +57,7 @@ test('an event that only woke a run is not said to have come to nothing; Send is
   const { runId } = await api.send({ name, data: { orderId: 'A-4711' } })
   const other = await api.send({ name, data: { orderId: 'A-1' } })
   for (const id of [runId, other.runId]) await api.reaches(id, 'waiting')
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(at(`runs/${runId}`))
   await page.getByRole('link', { name: `Send ${event}…` }).click()
   await page.getByText('waiting at approval for this event with the filter').waitFor()
@@ -78,12 +78,12 @@ test('an event that only woke a run is not said to have come to nothing; Send is
 test('delayed events are listed and can be cancelled', async () => {
   const name = unique('reminder')
   for (const no of [1, 2]) await api.post('/events', { name, data: { no }, delay: no * 3_600_000 })
-  const page = await openPage(url)
+  const page = await reusePage(url, { colorScheme: 'dark', width: 380 })
   await page.goto(at('events'))
-  const narrow = await openPage(url, { colorScheme: 'dark', width: 380 })
-  await narrow.goto(at('events'))
-  await narrow.getByRole('button', { name: 'Cancel…' }).first().waitFor()
-  expect(await axeViolations(narrow)).toEqual([])
+  await page.getByRole('button', { name: 'Cancel…' }).first().waitFor()
+  expect(await axeViolations(page)).toEqual([])
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.setViewportSize({ width: 1280, height: 800 })
   const later = page.getByRole('region', { name: 'Delayed events' })
   await later.getByRole('row', { name: new RegExp(`${name}.*in 1 h`) }).waitFor()
   expect(await axeViolations(page)).toEqual([])
@@ -103,7 +103,7 @@ test('an endpoint whose posts all fail is failing; its new secret is not lost by
   await worker.register(ops)
   await ops.send({ name, app: worker.app })
   await until(() => destination.requests.length > 0)
-  const page = await openPage(closed.url, { expected: ['401'] })
+  const page = await reusePage(closed.url, { expected: ['401'] })
   await signInUnlocked(page, { url: closed.url, key: SECRET, path: 'webhooks/endpoints' })
   const row = page.getByRole('row', { name: new RegExp(destination.url) })
   await row.getByText('failing').waitFor()
@@ -126,7 +126,7 @@ test('a locked button opens Unlock; a secret key may sign in and unlock at once,
   await worker.register(ops)
   const { runId } = await ops.send({ name: waiting, app: worker.app })
   await ops.reaches(runId, 'waiting')
-  const page = await openPage(closed.url, { expected: ['401', '403'] })
+  const page = await reusePage(closed.url, { expected: ['401', '403'] })
   await page.goto(at(`runs/${runId}`, closed.url))
   await enterKey(page, READ)
   await page.getByRole('button', { name: 'More actions' }).click()
@@ -184,7 +184,7 @@ test('one button resumes a paused run', async () => {
   const { runId } = await api.send({ name })
   await api.reaches(runId, 'waiting')
   await api.post(`/runs/${runId}/pause`)
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(at(`runs/${runId}`))
   await page.getByRole('button', { name: /^Resume/ }).waitFor()
   expect(await page.getByRole('button', { name: /^Resume/ }).count()).toBe(1)

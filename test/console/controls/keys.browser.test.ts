@@ -3,7 +3,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { openBundle } from '../../kit/browser/bundles.ts'
-import { enterKey, openPage, unlock } from '../../kit/browser/page.ts'
+import { enterKey, reusePage, unlock } from '../../kit/browser/page.ts'
 import { child, flow, onCleanup, openDestination, openEngine, PlainRunner, run, unique, wait } from '../../kit/index.ts'
 import { answer } from '../../kit/servers/raw-server.ts'
 import { API_KEYS, SECRET_KEY } from '../../kit/webhook/webhooks.ts'
@@ -41,7 +41,7 @@ await api.send({ name: 'slow' })
 await api.send({ name: 'buffered' })
 
 async function signedIn(path: string): Promise<Page> {
-  const page = await openPage(engine.url, { expected: ['401', '403'] })
+  const page = await reusePage(engine.url, { expected: ['401', '403'] })
   await page.goto(`${engine.url}/console/n/default/${path}`)
   await enterKey(page, SECRET_KEY)
   await page.getByRole('button', { name: 'Unlock' }).waitFor()

@@ -2,7 +2,7 @@
 
 import type { Page, Route } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { axeViolations, openPage } from '../../kit/browser/page.ts'
+import { axeViolations, openPage, reusePage } from '../../kit/browser/page.ts'
 import { openEngine, until } from '../../kit/index.ts'
 
 const { url } = await openEngine()
@@ -53,7 +53,7 @@ test('a page whose script did not come while the engine was away is there as soo
 })
 
 test('a page or dialog whose script is gone says so and offers to load anew; the rest goes on', async () => {
-  const page = await openPage(url, { expected: ['404', 'dynamically imported module'] })
+  const page = await reusePage(url, { expected: ['404', 'dynamically imported module'] })
   const { lose, find } = await openRuns(page, /\/assets\/.*\.js$/, route => route.fulfill({ status: 404 }))
   lose()
   const lost = page.getByRole('alert').filter({ hasText: 'updated after this page was opened' })
@@ -73,7 +73,7 @@ test('a page or dialog whose script is gone says so and offers to load anew; the
 })
 
 test('the notice of a dialog whose script is gone is closed by Esc and by its button; the page keeps its shortcuts', async () => {
-  const page = await openPage(url, { expected: ['404', 'dynamically imported module'] })
+  const page = await reusePage(url, { expected: ['404', 'dynamically imported module'] })
   const { lose } = await openRuns(page, /\/assets\/.*\.js$/, route => route.fulfill({ status: 404 }))
   lose()
   const lost = page.getByRole('alert').filter({ hasText: 'updated after this page was opened' })

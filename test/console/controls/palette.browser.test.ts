@@ -2,7 +2,7 @@
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { axeViolations, enterKey, openPage, unlock } from '../../kit/browser/page.ts'
+import { axeViolations, enterKey, reusePage, unlock } from '../../kit/browser/page.ts'
 import { openEngine, unique } from '../../kit/index.ts'
 import { API_KEYS, SECRET_KEY } from '../../kit/webhook/webhooks.ts'
 
@@ -11,7 +11,7 @@ const event = unique('parcel.left')
 await engine.api.as(SECRET_KEY).post('/events', { name: event })
 
 async function signedIn(): Promise<Page> {
-  const page = await openPage(engine.url, { expected: ['401', '403'] })
+  const page = await reusePage(engine.url, { expected: ['401', '403'] })
   await page.goto(`${engine.url}/console/n/default/runs`)
   await enterKey(page, SECRET_KEY)
   await page.getByRole('button', { name: 'Unlock' }).waitFor()

@@ -1,7 +1,7 @@
 // A step is settled by hand from the inspector of the timeline, with a reason.
 
 import { expect, test } from 'vitest'
-import { openPage, signInUnlocked } from '../../kit/browser/page.ts'
+import { reusePage, signInUnlocked } from '../../kit/browser/page.ts'
 import { flow, onCleanup, openEngine, PlainRunner, unique, wait } from '../../kit/index.ts'
 import { API_KEYS, SECRET_KEY } from '../../kit/webhook/webhooks.ts'
 
@@ -13,7 +13,7 @@ onCleanup(() => runner.close())
 await runner.register(api)
 
 async function inspect(runId: string) {
-  const page = await openPage(engine.url, { expected: ['401', '403'], width: 1280 })
+  const page = await reusePage(engine.url, { expected: ['401', '403'], width: 1280 })
   await signInUnlocked(page, { url: engine.url, key: SECRET_KEY, path: `runs/${runId}?step=approval` })
   return page
 }

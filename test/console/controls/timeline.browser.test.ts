@@ -3,7 +3,7 @@
 
 import { expect, test } from 'vitest'
 import { openBundle } from '../../kit/browser/bundles.ts'
-import { openPage } from '../../kit/browser/page.ts'
+import { openPage, reusePage } from '../../kit/browser/page.ts'
 import { flow, openEngine, returned, run, unique, wait } from '../../kit/index.ts'
 
 const engine = await openEngine()
@@ -38,7 +38,7 @@ const DRAWN = `(() => {
 test.each([380, 1280])(
   'a bar is in the strip where it is in its row, at %i px, and has the colours of the theme',
   async width => {
-    const page = await openPage(url, { width })
+    const page = await reusePage(url, { width })
     await openBundle(page, url, [
       { name: 'before', fromMs: 0, toMs: 1000 },
       { name: 'after', fromMs: 300, toMs: 600 },
@@ -63,7 +63,7 @@ test('the timeline is as high as its rows, keeps its height while the run goes o
   const stages = [[0, 1, 2, 3, 4].map(row), wait('approval', approved), row(5), wait('another', unique('never'))]
   await engine.runner({ workflows: { [name]: flow(stages) } })
   const { runId } = await api.send({ name })
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(`${url}/console/n/default/runs/${runId}`)
   const grid = page.getByRole('treegrid')
   const rows = async () => (await grid.evaluate(element => element.clientHeight)) / 26
@@ -84,7 +84,7 @@ test('the timeline is as high as its rows, keeps its height while the run goes o
 })
 
 test('Skip idle cuts an hour in which nothing ran out of the axis, and marks it with its length', async () => {
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await openBundle(page, url, [
     { name: 'before', fromMs: 0, toMs: 2000 },
     { name: 'after', fromMs: HOUR_MS, toMs: HOUR_MS + 2000 },
@@ -103,7 +103,7 @@ test('Skip idle cuts an hour in which nothing ran out of the axis, and marks it 
 })
 
 test('Critical path pales the steps that did not determine the duration', async () => {
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await openBundle(page, url, [
     { name: 'slow', fromMs: 0, toMs: 900 },
     { name: 'beside', fromMs: 0, toMs: 200 },
@@ -119,7 +119,7 @@ test('Critical path pales the steps that did not determine the duration', async 
 })
 
 test('the table shows the selected step, also one of many', async () => {
-  const page = await openPage(url)
+  const page = await reusePage(url)
   const name = (i: number) => `step-${String.fromCharCode(97 + (i % 26), 97 + Math.floor(i / 26))}`
   await openBundle(
     page,
@@ -178,7 +178,7 @@ test('numbers of a part say that there is more: replays of a run, and the passes
   const replayed = (await api.send({ name: short })).runId
   await api.succeeded(replayed)
   for (let i = 0; i < 31; i++) await api.post(`/runs/${replayed}/replay`)
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(`${url}/console/n/default/runs/${replayed}`)
   await page.locator('dl > div').filter({ hasText: 'Replays' }).getByText('30+', { exact: true }).waitFor()
   // The run continues while its further passes are read.

@@ -1,7 +1,7 @@
 // The target of keys: the editor while it has the focus, and the page while a checkbox or a slider has it.
 
 import { expect, test } from 'vitest'
-import { openPage } from '../../kit/browser/page.ts'
+import { reusePage } from '../../kit/browser/page.ts'
 import { flow, openEngine, returned, run, unique } from '../../kit/index.ts'
 
 const { api, url, runner } = await openEngine()
@@ -10,7 +10,7 @@ const { api, url, runner } = await openEngine()
 const TYPED = '{"total":12,"clg":"tyjkl?/"}'
 
 test('every letter that is typed into the editor arrives in it', async () => {
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(`${url}/console/n/default/events/send`)
   const editor = page.getByLabel('Event data')
   await editor.click()
@@ -25,7 +25,7 @@ test('letters are shortcuts while a checkbox has the focus, and Space checks it'
   await runner({ workflows: { [workflow]: () => returned(1) } })
   const { runId } = await api.send({ name: workflow })
   await api.succeeded(runId)
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(`${url}/console/n/default/runs?workflow=${workflow}`)
   const row = page.getByRole('row', { name: workflow })
   const box = row.getByRole('checkbox')
@@ -48,7 +48,7 @@ test('letters are shortcuts while the slider of the moments has the focus, and a
   await runner({ workflows: { [workflow]: flow([run('first'), run('second')]) } })
   const { runId } = await api.send({ name: workflow })
   await api.succeeded(runId)
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(`${url}/console/n/default/runs/${runId}`)
   await page.getByRole('button', { name: 'Scrub' }).click()
   const slider = page.getByRole('slider')

@@ -3,7 +3,7 @@
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { axeViolations, openPage } from '../../kit/browser/page.ts'
+import { axeViolations, reusePage } from '../../kit/browser/page.ts'
 import { openEngine, returned, unique, until } from '../../kit/index.ts'
 
 const { api, url, runner } = await openEngine()
@@ -43,7 +43,7 @@ const ORDER = {
 async function runNow(input: object) {
   const name = unique('typed')
   const { app } = await runner({ workflows: { [name]: { handler: () => returned(1), registration: { input } } } })
-  const page = await openPage(url, { expected: ['400'] })
+  const page = await reusePage(url, { expected: ['400'] })
   await page.goto(`${url}/console/n/default/workflows/${app}/${name}`)
   await page.getByRole('button', { name: 'Run now…' }).click()
   const dialog = page.getByRole('dialog')

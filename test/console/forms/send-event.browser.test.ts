@@ -2,7 +2,7 @@
 // cause a warning only, because the engine does not validate events.
 
 import { expect, test } from 'vitest'
-import { axeViolations, openPage } from '../../kit/browser/page.ts'
+import { axeViolations, reusePage } from '../../kit/browser/page.ts'
 import { openEngine, returned, unique } from '../../kit/index.ts'
 
 const { api, url, runner } = await openEngine()
@@ -17,7 +17,7 @@ const typed = (name: string, member: string) => ({
 test('one schema gives a form, whose faults warn and do not prevent the event', async () => {
   const [event, workflow] = [unique('order/paid'), unique('book')]
   await runner({ workflows: { [workflow]: typed(event, 'cents') } })
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(`${url}/console/n/default/events/send?name=${event}`)
   const cents = page.getByRole('textbox', { name: 'cents', exact: true })
   await cents.fill('1.5')
@@ -35,7 +35,7 @@ test('of several workflows with a schema one is chosen for the form, which keeps
   const event = unique('order/seen')
   const [first, second] = [unique('first'), unique('second')]
   const { app } = await runner({ workflows: { [first]: typed(event, 'one'), [second]: typed(event, 'two') } })
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(`${url}/console/n/default/events/send?name=${event}`)
   await page.getByRole('textbox', { name: 'Event data' }).waitFor()
   const choice = page.getByLabel('Form of the workflow')

@@ -2,7 +2,7 @@
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { axeViolations, openPage } from '../../kit/browser/page.ts'
+import { axeViolations, reusePage } from '../../kit/browser/page.ts'
 import { flow, openEngine, openRunner, run, unique } from '../../kit/index.ts'
 
 const { api, url, runner } = await openEngine()
@@ -12,7 +12,7 @@ const refuse = () => {
 const once = { registration: { retry: { maxAttempts: 1 } } }
 
 async function opened(path: string, expected: readonly string[] = []): Promise<Page> {
-  const page = await openPage(url, { expected })
+  const page = await reusePage(url, { expected })
   await page.goto(`${url}/console/n/default/${path}`)
   await page.locator('h1').waitFor()
   return page
@@ -71,7 +71,7 @@ test('an app that is not registered says so, and leads to the runs that it may h
 test('a read that fails is shown where its part would be, and can be tried again', async () => {
   const app = unique('shop')
   await runner({ app, workflows: { [unique('order')]: flow([run('a', () => 1)]) } })
-  const page = await openPage(url, { expected: ['status of 400'] })
+  const page = await reusePage(url, { expected: ['status of 400'] })
   let isFailing = true
   await page.route('**/workflows/stats*', route =>
     isFailing

@@ -3,7 +3,7 @@
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { axeViolations, openPage } from '../../kit/browser/page.ts'
+import { axeViolations, reusePage } from '../../kit/browser/page.ts'
 import { openEngine } from '../../kit/index.ts'
 
 const engine = await openEngine()
@@ -35,7 +35,7 @@ const counted = async (page: Page, count: number) => {
 }
 
 test('a resolved group is gone from what is open, and a new failure brings it back as regressed', async () => {
-  const page = await openPage(engine.url)
+  const page = await reusePage(engine.url)
   await counted(page, 1)
   await page.goto(at('errors'))
   const rail = page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: /^Errors/ })
@@ -55,7 +55,7 @@ test('a resolved group is gone from what is open, and a new failure brings it ba
 })
 
 test('an ignored group stays ignored after another failure, until it is reopened on its page', async () => {
-  const page = await openPage(engine.url)
+  const page = await reusePage(engine.url)
   await page.goto(at('errors'))
   await choose(page, 'Ignore')
   await page.getByText('No open errors within 24h').waitFor()

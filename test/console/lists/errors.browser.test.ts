@@ -3,7 +3,7 @@
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { axeViolations, openPage } from '../../kit/browser/page.ts'
+import { axeViolations, reusePage } from '../../kit/browser/page.ts'
 import { JumpClock } from '../../kit/engine/jump-clock.ts'
 import { openEngine } from '../../kit/index.ts'
 
@@ -37,7 +37,7 @@ const matched = async (page: Page, count: number) => {
 }
 
 test('the window of the list is that of the group and of its replay, by pointer, by link and by keys', async () => {
-  const page = await openPage(engine.url)
+  const page = await reusePage(engine.url)
   for (const open of [
     (page: Page) =>
       page
@@ -68,7 +68,7 @@ test('the window of the list is that of the group and of its replay, by pointer,
 })
 
 test('a bulk replay says how many were replayed already; its page has what became of the new runs, each count a link', async () => {
-  const page = await openPage(engine.url)
+  const page = await reusePage(engine.url)
   const [group] = (await engine.api.get('/errors')).json as { fingerprint: string }[]
   await page.goto(at(`errors/${group?.fingerprint}?since=24h`))
   for (const [failures, replayed] of [

@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { axeViolations, enterKey, openPage } from '../../kit/browser/page.ts'
+import { axeViolations, enterKey, openPage, reusePage } from '../../kit/browser/page.ts'
 import { emit, flow, openEngine, PlainRunner, returned, run, unique, until } from '../../kit/index.ts'
 
 const engine = await openEngine()
@@ -14,7 +14,7 @@ test('the event log is filtered by source and by times, which a link can have', 
   const [name, said] = [unique('order.placed'), unique('order.said')]
   await engine.runner({ workflows: { [name]: flow([emit('say', said)]) } })
   await api.succeeded((await api.send({ name })).runId)
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(at('events'))
   await page.getByRole('row', { name: said }).first().waitFor()
   const names = page.getByRole('group', { name: /^Names / }).locator('legend')
@@ -45,7 +45,7 @@ test('runners are filtered by a workflow that they serve', async () => {
   const [packer, biller] = [unique('packer'), unique('biller')]
   await engine.runner({ app: packer, runner: packer, workflows: { [pack]: () => returned(1) } })
   await engine.runner({ app: biller, runner: biller, workflows: { [bill]: () => returned(1) } })
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(at(`runners?workflow=${pack}`))
   await page.getByRole('row', { name: packer }).waitFor()
   expect(await page.getByRole('row', { name: biller }).count()).toBe(0)
@@ -84,7 +84,7 @@ test('past runs of a cron are drawn in its row', async () => {
     const { runId } = (await api.post(`/schedules/${encodeURIComponent(id)}/fire`)).json as { runId: string }
     await api.succeeded(runId)
   }
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(at(`schedules?workflow=${name}`))
   await page.getByRole('img', { name: /^2 runs: 2 succeeded/ }).waitFor()
   expect(await axeViolations(page)).toEqual([])
@@ -96,7 +96,7 @@ test('the runs that match are saved as a file, all pages of them', async () => {
   const sent = await Promise.all(Array.from({ length: 230 }, () => api.send({ name, app })))
   for (const { runId } of sent) await api.succeeded(runId)
   await api.succeeded((await api.send({ name: 'other', app })).runId)
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(at(`runs?app=${app}&workflow=${name}&status=succeeded`))
   await page.getByRole('button', { name: 'Export' }).click()
   expect(await page.title()).toBe(`succeeded · ${name} · ${app} · Runs · Perdure`)

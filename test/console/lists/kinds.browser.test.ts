@@ -1,7 +1,7 @@
 // Kinds of runs and chains in the console: on-failure runs are labelled, and a warning marks a chain that may be endless.
 
 import { expect, test } from 'vitest'
-import { axeViolations, openPage } from '../../kit/browser/page.ts'
+import { axeViolations, reusePage } from '../../kit/browser/page.ts'
 import { child, flow, openEngine, returned, run, StepFailure, unique, until } from '../../kit/index.ts'
 
 const { api, url, runner } = await openEngine({ env: { ENGINE_GENERATION_LIMIT: '2' } })
@@ -23,7 +23,7 @@ test('an on-failure run is labelled in the list and on its page', async () => {
   const { runId } = await api.send({ name })
   await api.failed(runId)
   const follower = await until(async () => (await api.runs(`?parentRunId=${runId}`))[0])
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(pageOf(`runs?workflow=${name}`))
   const rows = page.getByRole('row', { name })
   await rows.filter({ hasText: 'on failure' }).getByText('failure of').waitFor()
@@ -44,7 +44,7 @@ test('a run late in a chain of runs that start each other is warned about', asyn
   const last = (await Promise.all((await api.runs(`?workflow=${name}`)).map(({ id }) => api.run(id)))).find(
     ({ generation }) => generation === 2,
   )
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(pageOf(`runs/${last?.id}`))
   await page.getByText('Generation 2 of a chain of runs that start each other').waitFor()
   expect(await axeViolations(page)).toEqual([])

@@ -3,7 +3,7 @@
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { axeViolations, openPage } from '../../kit/browser/page.ts'
+import { axeViolations, openPage, reusePage } from '../../kit/browser/page.ts'
 import { flow, openEngine, returned, run, unique, until, wait } from '../../kit/index.ts'
 
 const { api, url, runner } = await openEngine()
@@ -70,7 +70,7 @@ test('a span of the chart opens its runs; several zoom, by Shift and the arrows 
 
 test('the overview goes on with the runs; j goes to its sentences', async () => {
   const [app, name] = [unique('shop'), unique('patient')]
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(overview)
   await page.getByRole('heading', { name: 'In flight' }).waitFor()
   const waiting = page.getByRole('link', { name: /^waiting/ })
@@ -182,7 +182,7 @@ test('a schedule that is late and missed instants has one line, with their numbe
 })
 
 test('the overview names what it could not read, and does not say that nothing needs attention', async () => {
-  const page = await openPage(url, { expected: ['status of 400'] })
+  const page = await reusePage(url, { expected: ['status of 400'] })
   const body = JSON.stringify({
     error: { code: 'invalid_request', message: 'no answer of a test', requestId: 'req_1' },
   })
@@ -201,7 +201,7 @@ test('the next schedules are the soonest of all, not of a first page', async () 
   const put = (id: string, every: string) => api.put(`/schedules/${id}`, { every, event: { name: id } })
   await Promise.all(Array.from({ length: 50 }, (_, i) => put(`later-${i}`, '2d')))
   await put('soonest', '1d')
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(overview)
   const items = page.getByRole('region', { name: 'Next schedules' }).getByRole('listitem')
   await items.first().getByText('soonest').waitFor()

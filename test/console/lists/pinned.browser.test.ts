@@ -2,7 +2,7 @@
 // leave out anything later.
 
 import { expect, test } from 'vitest'
-import { axeViolations, openPage } from '../../kit/browser/page.ts'
+import { axeViolations, reusePage } from '../../kit/browser/page.ts'
 import { flow, openEngine, returned, run, unique, wait } from '../../kit/index.ts'
 
 const { api, url, runner } = await openEngine()
@@ -31,7 +31,7 @@ await api.reaches(waitingId, 'waiting')
 const pinned = `since=${since}&until=${until}`
 
 test('a pinned overview shows what happened then, and says what is of now', async () => {
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(at(`/?${pinned}`))
   const looks = page.getByRole('region', { name: 'Needs attention' })
   await looks.getByRole('link', { name: '1 run failed in 1 open group' }).waitFor()
@@ -66,7 +66,7 @@ test('a pinned overview shows what happened then, and says what is of now', asyn
 })
 
 test('errors are shown with their runners, and up to a time, as the audit log is', async () => {
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(at('/errors'))
   const row = page.getByRole('row', { name: 'the card was refused' })
   await row.getByRole('cell', { name: '2', exact: true }).waitFor()
@@ -84,7 +84,7 @@ test('errors are shown with their runners, and up to a time, as the audit log is
 })
 
 test('the counts beside the runs are those of the window: runs in flight count where they were created', async () => {
-  const page = await openPage(url, { width: 1600 })
+  const page = await reusePage(url, { width: 1600 })
   const facets = page.getByRole('complementary', { name: 'Facets' })
   // The engine counts in spans of five minutes: this window ends before all runs.
   await page.goto(at(`/runs?since=${since}&until=${new Date(Date.parse(since) + 60_000).toISOString()}&app=${app}`))

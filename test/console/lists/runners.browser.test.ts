@@ -3,7 +3,7 @@
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { axeViolations, openPage } from '../../kit/browser/page.ts'
+import { axeViolations, reusePage } from '../../kit/browser/page.ts'
 import { openEngine, unique } from '../../kit/index.ts'
 
 const { api, url } = await openEngine()
@@ -27,7 +27,7 @@ async function register(app: string, count: number): Promise<void> {
 }
 
 async function opened(app: string): Promise<Page> {
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(`${url}/console/n/default/runners?app=${app}`)
   await page.getByRole('row', { name: /-000/ }).waitFor()
   return page

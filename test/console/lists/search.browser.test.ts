@@ -2,7 +2,7 @@
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { axeViolations, openPage } from '../../kit/browser/page.ts'
+import { axeViolations, reusePage } from '../../kit/browser/page.ts'
 import { openEngine, returned, unique } from '../../kit/index.ts'
 
 const engine = await openEngine()
@@ -22,7 +22,7 @@ for (const [order, plan] of [
 }
 
 async function opened(path: string): Promise<Page> {
-  const page = await openPage(engine.url)
+  const page = await reusePage(engine.url)
   await page.goto(`${engine.url}/console/n/default/${path}`)
   await page
     .getByRole('row', { name: /checkout/ })

@@ -4,7 +4,7 @@
 import type { RunSummary, ScheduleEntry } from '@perdure/protocol'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { axeViolations, enterKey, openPage, unlock } from '../../kit/browser/page.ts'
+import { axeViolations, enterKey, openPage, reusePage, unlock } from '../../kit/browser/page.ts'
 import { flow, openDestination, openEngine, returned, run, unique, until } from '../../kit/index.ts'
 import { answer } from '../../kit/servers/raw-server.ts'
 import { API_KEYS, SECRET_KEY, Webhooks } from '../../kit/webhook/webhooks.ts'
@@ -29,7 +29,7 @@ test('selected events start a workflow that has no trigger for them, the oldest 
   // One call: they arrive within a millisecond, and still have an order.
   const events = [0, 1, 2].map(i => ({ name: placed, data: { i } }))
   const ids = ((await api.post('/events/batch', events)).json as { eventId: string }[]).map(({ eventId }) => eventId)
-  const page = await openPage(url, { expected: ['status of 404'] })
+  const page = await reusePage(url, { expected: ['status of 404'] })
   await page.goto(at(`events?name=${placed}`))
   await page.getByRole('row', { name: placed }).nth(2).waitFor()
   await select(page, 2)
@@ -62,7 +62,7 @@ test('selected events start a workflow that has no trigger for them, the oldest 
 test('selected schedules are paused and resumed; a filter shows those that are', async () => {
   const names = ['daily', 'weekly', 'yearly'].map(unique)
   for (const name of names) await api.put(`/schedules/${name}`, { every: '9d', event: { name } })
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(at('schedules?source=api'))
   await page.getByRole('row', { name: /yearly/ }).waitFor()
   await select(page, 2)
@@ -140,7 +140,7 @@ test('the failed runs of an error group are counted and replayed, and a message 
   const workflow = { handler: flow([run('charge', refuse)]), registration: { retry: { maxAttempts: 1 } } }
   await engine.runner({ workflows: { [name]: workflow } })
   for (let i = 0; i < 3; i++) await api.failed((await api.send({ name })).runId)
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(at(`errors?workflow=${name}`))
   await page.getByRole('row', { name: /was refused/ }).waitFor()
   await page.locator('h1').focus()

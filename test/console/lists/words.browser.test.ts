@@ -2,7 +2,7 @@
 // describes its lanes, and the charts of a workflow mark changes of its definition.
 
 import { expect, test } from 'vitest'
-import { axeViolations, openPage } from '../../kit/browser/page.ts'
+import { axeViolations, reusePage } from '../../kit/browser/page.ts'
 import { flow, gate, openEngine, run, unique, until } from '../../kit/index.ts'
 
 const { api, url, runner } = await openEngine()
@@ -20,7 +20,7 @@ test('the overview names the key that runs wait for, and links to its limit', as
   await until(async () => (await api.runs(`?workflow=${name}&waitingFor=concurrency`)).length === 2, {
     what: 'the wait',
   })
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(at(''))
   await page.getByText('wait for a slot of key acct-17, the oldest created').waitFor()
   expect(await axeViolations(page)).toEqual([])
@@ -64,7 +64,7 @@ test('the app is beside a workflow: on the overview, the page of limits and the 
   }
   const waiting = async () => (await api.runs(`?workflow=${name}&waitingFor=concurrency`)).length === 2
   await until(waiting, { what: 'a held run of each app' })
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(at(''))
   for (const app of apps) {
     await page.getByText(`1 run of ${name} in ${app} waits for a slot`).waitFor()
@@ -93,7 +93,7 @@ test('the charts of a workflow mark when its definition changed, and a mark open
   await registers(2, 'blue')
   await api.succeeded((await api.send({ name, app })).runId)
   await registers(3, 'green')
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(at(`workflows/${app}/${name}?since=1h`))
   const charts = ['Runs over time', 'Run duration', 'Queue time'].map(title =>
     page.getByRole('region', { name: title }),

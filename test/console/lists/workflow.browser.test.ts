@@ -2,7 +2,7 @@
 // laptop and on a phone, and its newest runs do not repeat what they all have in common.
 
 import { expect, test } from 'vitest'
-import { axeViolations, openPage } from '../../kit/browser/page.ts'
+import { axeViolations, reusePage } from '../../kit/browser/page.ts'
 import { flow, openEngine, run, unique } from '../../kit/index.ts'
 
 const { api, url, runner } = await openEngine()
@@ -35,7 +35,7 @@ test('the rows of steps have their numbers in one line, and bars that can be com
   const handler = flow([run('charge-card-of-the-customer-in-the-north'), run('pack')])
   await runner({ app, workflows: { [name]: { handler } } })
   await api.succeeded((await api.send({ name, app })).runId)
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(`${url}/console/n/default/workflows/${app}/${name}?since=1h`)
   await page.getByText('charge-card-of-the-customer-in-the-north', { exact: true }).waitFor()
   for (const width of [1280, 380]) {
@@ -63,7 +63,7 @@ test('the rows of steps have their numbers in one line, and bars that can be com
 test('charts of durations say that no runs ended, until one has', async () => {
   const [app, name] = [unique('shop'), unique('order')]
   await runner({ app, workflows: { [name]: { handler: flow([run('pack')]) } } })
-  const page = await openPage(url)
+  const page = await reusePage(url)
   const address = `${url}/console/n/default/workflows/${app}/${name}?since=1h`
   await page.goto(address)
   const nothing = page.getByText('No runs ended in this window.')
@@ -96,7 +96,7 @@ test('the list of workflows is whole in every width, and has the runs over time 
   }
   await runner({ app, workflows: { [name]: { handler: flow([run('a', refuse)]), registration } } })
   await api.failed((await api.send({ name, app, data: { total: 11 } })).runId)
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(`${url}/console/n/default/workflows?app=${app}`)
   const row = page.getByRole('row', { name })
   for (const width of [1280, 1440, 1920, 380]) {
@@ -113,7 +113,7 @@ test('zooming one chart of a workflow zooms all of them, and the link opens the 
   const [app, name] = [unique('shop'), unique('order')]
   await runner({ app, workflows: { [name]: { handler: flow([run('pack')]) } } })
   await api.succeeded((await api.send({ name, app })).runId)
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(`${url}/console/n/default/workflows/${app}/${name}`)
   const spansOf = (chart: string) => page.getByRole('group', { name: `${chart}: time range` }).getByRole('button')
   const [starts, durations] = [spansOf(`Runs of ${name} over time`), spansOf(`Duration of ${name} runs`)]

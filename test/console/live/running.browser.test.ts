@@ -2,7 +2,7 @@
 // that failed, which opens at the step that did.
 
 import { expect, test } from 'vitest'
-import { axeViolations, openPage } from '../../kit/browser/page.ts'
+import { axeViolations, openPage, reusePage } from '../../kit/browser/page.ts'
 import { discovered, gate, opcode, openEngine, returned, stepId, unique } from '../../kit/index.ts'
 import { answeredWith, ScriptedTransport } from '../../kit/runner/scripted-transport.ts'
 
@@ -62,7 +62,7 @@ test('the page of a failed run opens at the step that failed, in a row of many t
   })
   const { runId } = await api.send({ name })
   await api.failed(runId)
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(`${url}/console/n/default/runs/${runId}`)
   const inspector = page.getByRole('complementary', { name: 'Selected step' })
   await inspector.getByText('at importRow (rows.ts:7)').waitFor()
@@ -81,7 +81,7 @@ test('an error that no step has is shown with its stack', async () => {
   })
   const { runId } = await api.send({ name })
   await api.failed(runId)
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(`${url}/console/n/default/runs/${runId}`)
   await page.getByText('at order (order.ts:3)').waitFor()
   expect(await axeViolations(page)).toEqual([])

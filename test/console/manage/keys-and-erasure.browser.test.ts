@@ -2,7 +2,7 @@
 
 import type { ApiKey } from '@perdure/protocol'
 import { expect, test } from 'vitest'
-import { axeViolations, openPage, signInUnlocked, unlock } from '../../kit/browser/page.ts'
+import { axeViolations, reusePage, signInUnlocked, unlock } from '../../kit/browser/page.ts'
 import { JumpClock, openEngine, openRunner, returned, unique, until } from '../../kit/index.ts'
 import { API_KEYS, SECRET_KEY } from '../../kit/webhook/webhooks.ts'
 
@@ -12,7 +12,7 @@ const api = engine.api.as(SECRET_KEY)
 const DAY_MS = 86_400_000
 
 async function unlockedPage(path: string, expected: string[] = []) {
-  const page = await openPage(engine.url, { expected: ['401', ...expected] })
+  const page = await reusePage(engine.url, { expected: ['401', ...expected] })
   await signInUnlocked(page, { url: engine.url, key: SECRET_KEY, path })
   return { page, dialog: page.getByRole('dialog') }
 }

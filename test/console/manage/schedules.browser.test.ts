@@ -2,7 +2,7 @@
 
 import type { ScheduleEntry } from '@perdure/protocol'
 import { expect, test } from 'vitest'
-import { axeViolations, openPage } from '../../kit/browser/page.ts'
+import { axeViolations, reusePage } from '../../kit/browser/page.ts'
 import { openEngine, returned, unique } from '../../kit/index.ts'
 
 const { api, url, runner } = await openEngine()
@@ -11,7 +11,7 @@ const entry = async (id: string) =>
   ((await api.get('/schedules?limit=200')).json as ScheduleEntry[]).find(schedule => schedule.id === id)
 
 async function schedulesPage(expected: string[] = []) {
-  const page = await openPage(url, { expected })
+  const page = await reusePage(url, { expected })
   await page.goto(`${url}/console/n/default/schedules`)
   return { page, dialog: page.getByRole('dialog') }
 }

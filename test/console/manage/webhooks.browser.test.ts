@@ -3,7 +3,7 @@
 
 import type { WebhookEndpoint, WebhookReceiver } from '@perdure/protocol'
 import { expect, test } from 'vitest'
-import { axeViolations, openPage, signInUnlocked } from '../../kit/browser/page.ts'
+import { axeViolations, reusePage, signInUnlocked } from '../../kit/browser/page.ts'
 import { openEngine } from '../../kit/index.ts'
 import { API_KEYS, SECRET_KEY } from '../../kit/webhook/webhooks.ts'
 
@@ -11,7 +11,7 @@ const engine = await openEngine({ env: { ENGINE_API_KEYS: API_KEYS } })
 const api = engine.api.as(SECRET_KEY)
 
 async function webhooksPage(path: string, expected: string[] = []) {
-  const page = await openPage(engine.url, { expected: ['401', ...expected] })
+  const page = await reusePage(engine.url, { expected: ['401', ...expected] })
   await signInUnlocked(page, { url: engine.url, key: SECRET_KEY, path: `webhooks/${path}` })
   const dialog = page.getByRole('dialog')
   const act = async (name: string, item: string) => {

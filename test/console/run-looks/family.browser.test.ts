@@ -3,14 +3,14 @@
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { axeViolations, openPage } from '../../kit/browser/page.ts'
+import { axeViolations, reusePage } from '../../kit/browser/page.ts'
 import { child, emit, flow, type Handler, openEngine, openRunner, run, unique } from '../../kit/index.ts'
 
 const engine = await openEngine()
 const { api, url } = engine
 
-async function opened(runId: string, options: Parameters<typeof openPage>[1] = {}): Promise<Page> {
-  const page = await openPage(url, options)
+async function opened(runId: string, options: { width?: number } = {}): Promise<Page> {
+  const page = await reusePage(url, options)
   await page.goto(`${url}/console/n/default/runs/${runId}?tab=tree&as=graph`)
   await page.getByRole('list', { name: 'Runs and events' }).waitFor()
   return page
@@ -36,7 +36,7 @@ test('the tree becomes a graph, whose nodes are links and whose lines say how ea
   await api.succeeded(runId)
   const replay = (await api.post(`/runs/${runId}/replay`)).json as { id: string }
   await api.succeeded(replay.id)
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(`${url}/console/n/default/runs/${runId}?tab=tree`)
   await page.getByRole('button', { name: 'Graph', exact: true }).click()
   await page.waitForURL(/as=graph/)
@@ -142,7 +142,7 @@ test('a tree that cannot be read says why, in the place of the graph', async () 
   await engine.runner({ workflows: { [name]: flow([run('a', () => 1)]) } })
   const { runId } = await api.send({ name })
   await api.succeeded(runId)
-  const page = await openPage(url, { expected: ['status of 400'] })
+  const page = await reusePage(url, { expected: ['status of 400'] })
   const body = JSON.stringify({ error: { code: 'invalid_request', message: 'no tree today', requestId: 'req_1' } })
   await page.route('**/tree', route => route.fulfill({ status: 400, contentType: 'application/json', body }))
   await page.goto(`${url}/console/n/default/runs/${runId}?tab=tree&as=graph`)

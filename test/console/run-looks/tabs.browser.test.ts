@@ -3,7 +3,7 @@
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { axeViolations, openPage } from '../../kit/browser/page.ts'
+import { axeViolations, reusePage } from '../../kit/browser/page.ts'
 import { flow, openEngine, run, unique } from '../../kit/index.ts'
 
 const { api, url, runner } = await openEngine()
@@ -28,7 +28,7 @@ const { runId } = await api.send({ name, app, data: { customer: 'acct-17' } })
 await api.failed(runId)
 
 async function opened(tab: string, width: number): Promise<Page> {
-  const page = await openPage(url, { width })
+  const page = await reusePage(url, { width })
   await page.goto(`${url}/console/n/default/runs/${runId}?${tab}`)
   await page.getByRole('heading', { level: 1 }).waitFor()
   return page

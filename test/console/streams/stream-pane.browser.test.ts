@@ -2,7 +2,7 @@
 // long stream does not hold up the page.
 
 import { expect, test } from 'vitest'
-import { axeViolations, openPage } from '../../kit/browser/page.ts'
+import { axeViolations, reusePage } from '../../kit/browser/page.ts'
 import { JumpClock, openEngine, until } from '../../kit/index.ts'
 import { openStreamWriter } from '../../kit/runner/stream-writer.ts'
 
@@ -11,7 +11,7 @@ const DAY_MS = 86_400_000
 
 /** The page of a run's streams. */
 async function openStreams(url: string, runId: string) {
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(`${url}/console/n/default/runs/${runId}?tab=streams`)
   return page
 }

@@ -1,5 +1,5 @@
-// Pages of the console in a real browser: one browser per test file, one context (storage, worker) per test. Every page
-// fails its test on a fault of `faults.ts`.
+// Pages of the console in a real browser: one browser per test file, one context (storage, worker) per test or per
+// page that tests reuse. Every page fails its test on a fault of `faults.ts`.
 
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -11,6 +11,7 @@ import { CHROMIUM } from './chromium.ts'
 import { followFaults } from './faults.ts'
 
 const WAIT_MS_MAX = 10_000
+const [WIDTH, HEIGHT] = [1280, 800]
 /** A name of this machine that is not a secure address, like an engine on another machine over plain HTTP. */
 const PLAIN_HOST = 'console.test'
 
@@ -36,13 +37,65 @@ export interface PageOptions {
 /** A page of the browser, closed when the test ends. */
 export async function openPage(origin: string, options: PageOptions = {}): Promise<Page> {
   const { expected = [], alsoCalls = [], atEnd = onTestFinished } = options
-  const context = options.context ?? (await newContext(options))
+  const context = options.context ?? (await contextOfTest(options))
   const page = await context.newPage()
   const faults = await followFaults(page, [origin, ...alsoCalls], expected)
-  atEnd(() => {
-    if (faults.length > 0) throw new Error(faults.join('\n'))
+  atEnd(() => throwFaults(faults))
+  return page
+}
+
+function throwFaults(faults: readonly string[]): void {
+  if (faults.length > 0) throw new Error(faults.join('\n'))
+}
+
+interface ReusedPage {
+  page: Page
+  faults: string[]
+  /** The errors that the current test expects. */
+  expected: string[]
+  isInUse: boolean
+}
+
+/** The pages of `reusePage` in this test file, by origin. */
+const reused = new Map<string, ReusedPage>()
+
+/**
+ * A page that one test of the file uses after the other, because a new page and its scripts take more time than many tests. It
+ * starts with an empty storage and without routes. For tests that neither set the clock, nor add scripts or tabs, nor end the
+ * engine.
+ */
+export async function reusePage(
+  origin: string,
+  options: Pick<PageOptions, 'expected' | 'width' | 'colorScheme'> = {},
+): Promise<Page> {
+  const known = reused.get(origin) ?? (await pageToReuse(origin))
+  if (known.isInUse) return openPage(origin, options)
+  reused.set(origin, known)
+  known.isInUse = true
+  const { page, faults } = known
+  const { expected = [], width = WIDTH, colorScheme = 'light' } = options
+  known.expected.push(...expected)
+  await page.setViewportSize({ width, height: HEIGHT })
+  await page.emulateMedia({ colorScheme })
+  onTestFinished(async () => {
+    throwFaults(faults)
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    // Any other page of the origin. The storage of an origin can be emptied only there.
+    await page.goto(`${origin}/whoami`)
+    await page.evaluate('sessionStorage.clear(); localStorage.clear()')
+    // Reads that were under way when the test ended have failed.
+    faults.splice(0)
+    known.expected.splice(0)
+    known.isInUse = false
   })
   return page
+}
+
+/** A page that the browser closes, at the end of the file. */
+async function pageToReuse(origin: string): Promise<ReusedPage> {
+  const page = await (await newContext({})).newPage()
+  const expected: string[] = []
+  return { page, faults: await followFaults(page, [origin], expected), expected, isInUse: false }
 }
 
 /** Signs in with this key at the form that the page shows. */
@@ -88,22 +141,28 @@ export async function loaded(page: Page): Promise<void> {
 /** The address of an engine on this machine in a form that browsers do not consider secure. */
 export const plainUrl = (engineUrl: string): string => engineUrl.replace(/127\.0\.0\.1|localhost/, PLAIN_HOST)
 
-async function newContext(options: PageOptions): Promise<BrowserContext> {
-  const { colorScheme = 'light', width = 1280, moves = false, timezone } = options
-  launched ??= launch()
-  const context = await (await launched).newContext({
-    colorScheme,
-    viewport: { width, height: 800 },
-    reducedMotion: moves ? 'no-preference' : 'reduce',
-    ...(timezone !== undefined && { timezoneId: timezone }),
-  })
-  context.setDefaultTimeout(WAIT_MS_MAX)
-  await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+/** A context that is closed when the test ends. */
+async function contextOfTest(options: PageOptions): Promise<BrowserContext> {
+  const context = await newContext(options)
   onTestFinished(async () => {
     // A test may end while it holds a request back: the handler then fails with the page, which is not a fault.
     for (const page of context.pages()) await page.unrouteAll({ behavior: 'ignoreErrors' })
     await context.close()
   })
+  return context
+}
+
+async function newContext(options: PageOptions): Promise<BrowserContext> {
+  const { colorScheme = 'light', width = WIDTH, moves = false, timezone } = options
+  launched ??= launch()
+  const context = await (await launched).newContext({
+    colorScheme,
+    viewport: { width, height: HEIGHT },
+    reducedMotion: moves ? 'no-preference' : 'reduce',
+    ...(timezone !== undefined && { timezoneId: timezone }),
+  })
+  context.setDefaultTimeout(WAIT_MS_MAX)
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'])
   return context
 }
 
@@ -115,6 +174,7 @@ async function launch(): Promise<Browser> {
   onCleanup(() => {
     // The files of a worker share this module: the next file launches its own.
     launched = undefined
+    reused.clear()
     return browser.close()
   })
   return browser
