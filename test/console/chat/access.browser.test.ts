@@ -5,6 +5,9 @@ import { expect, test } from 'vitest'
 import { until } from '../../kit/index.ts'
 import { type ChatPage, openChat } from './chat.entry.ts'
 
+const chat = await openChat()
+await chat.startRunner()
+
 /** The text of the alert about the refused read. */
 async function refusal({ page }: ChatPage): Promise<string> {
   const alert = page.getByRole('alert').locator('p')
@@ -13,8 +16,6 @@ async function refusal({ page }: ChatPage): Promise<string> {
 }
 
 test('a token of another run is refused', async () => {
-  const chat = await openChat()
-  await chat.startRunner()
   const [own, other] = [await chat.open(), await chat.open()]
   await own.ask('Tell me a story of 10 words.')
   await other.ask('Tell me a story of 10 words.')
@@ -36,16 +37,16 @@ test('a token of another run is refused', async () => {
 
 test('a token that ends in the middle of the answer is refused, and a new one continues', async () => {
   // The first words come before the token ends, on a busy machine too, and the last long after it.
-  const chat = await openChat({ tokenTtl: '3s', wordMs: 100 })
-  await chat.startRunner()
-  const page = await chat.open()
+  const brief = await openChat({ tokenTtl: '3s', wordMs: 100 })
+  await brief.startRunner()
+  const page = await brief.open()
   await page.ask('Tell me a story of 100 words.')
   const { token } = await page.run()
   expect(await refusal(page)).toBe('The access to this answer has ended or is not valid.')
   const seen = (await page.texts()).at(-1) ?? ''
   expect(seen).not.toBe('')
-  await until(() => chat.engine.stderr.includes('"status":401'), { what: 'the refusal in the log' })
-  expect(tokensIn(chat.engine.stderr, token)).toEqual([])
+  await until(() => brief.engine.stderr.includes('"status":401'), { what: 'the refusal in the log' })
+  expect(tokensIn(brief.engine.stderr, token)).toEqual([])
   await page.stored()
   await page.page.getByRole('button', { name: 'Read the answer again' }).click()
   const answer = await page.ends()
@@ -54,8 +55,6 @@ test('a token that ends in the middle of the answer is refused, and a new one co
 })
 
 test('a page of another origin is refused', async () => {
-  const chat = await openChat()
-  await chat.startRunner()
   const page = await chat.open({ isForeign: true })
   await page.ask('Where is my order 17?')
   expect(await refusal(page)).toBe('The engine cannot be reached from this page.')

@@ -7,11 +7,11 @@ import { until } from '../../kit/index.ts'
 import { openChat } from './chat.entry.ts'
 
 const NETWORK_CUT_MS = 10_000
+const chat = await openChat()
+const runner = await chat.startRunner(1)
 const isBegin = (text: string, whole: string) => whole.startsWith(text)
 
 test('a reload in the middle of an answer: it continues, with nothing twice and nothing missing', async () => {
-  const chat = await openChat()
-  await chat.startRunner()
   const page = await chat.open()
   await page.ask('Tell me a story of 200 words.')
   await page.shows(30)
@@ -25,8 +25,6 @@ test('a reload in the middle of an answer: it continues, with nothing twice and 
 })
 
 test('the runner is killed: the page drops the half answer and shows the new one', async () => {
-  const chat = await openChat()
-  const runner = await chat.startRunner(1)
   const page = await chat.open()
   await page.ask('Tell me a story of 200 words.')
   await page.shows(30)
@@ -42,8 +40,6 @@ test('the runner is killed: the page drops the half answer and shows the new one
 })
 
 test('the engine is killed and started again: the page ends with the stored answer', async () => {
-  const chat = await openChat()
-  await chat.startRunner()
   const page = await chat.open()
   await page.ask('Tell me a story of 200 words.')
   await page.shows(30)
@@ -58,23 +54,23 @@ test('the engine is killed and started again: the page ends with the stored answ
 })
 
 test('the network is gone for ten seconds: the page continues where it was', async () => {
-  const chat = await openChat({ wordMs: 50, hasNetwork: true })
-  await chat.startRunner()
-  const page = await chat.open()
+  const far = await openChat({ wordMs: 50, hasNetwork: true })
+  await far.startRunner()
+  const page = await far.open()
   await page.ask('Tell me a story of 300 words.')
   const before = await page.shows(30)
-  chat.network?.down()
+  far.network?.down()
   await page.isLost.waitFor({ timeout: 30_000 })
   const { runId, token } = await page.run()
   const cutAt = performance.now()
   const stored = async () => {
     const headers = { authorization: `Bearer ${token}` }
-    const response = await fetch(`${chat.engine.url}/runs/${runId}/streams/chat`, { headers })
+    const response = await fetch(`${far.engine.url}/runs/${runId}/streams/chat`, { headers })
     return ((await response.json()) as unknown[]).length
   }
   const chunksBefore = await stored()
   await until(async () => performance.now() - cutAt > NETWORK_CUT_MS && (await stored()) > chunksBefore + 100)
-  chat.network?.up()
+  far.network?.up()
   const answer = await page.ends()
   const texts = await page.texts()
   expect(texts.at(-1)).toBe(answer)

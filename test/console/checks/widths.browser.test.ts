@@ -75,11 +75,12 @@ async function faultsAt(page: Page, width: number): Promise<string[]> {
   return width === 380 || width === 1280 ? [...outside, ...(await controlsTooSmall(page))] : outside
 }
 
+const [long, rightToLeft] = [await openShop(LONG), await openShop(RIGHT_TO_LEFT)]
+
 test.each([
-  ['long names', LONG],
-  ['names from right to left', RIGHT_TO_LEFT],
-])('every page is as wide as its window, with %s', { timeout: 300_000 }, async (_, names) => {
-  const { engine, token, paths } = await openShop(names)
+  ['long names', long],
+  ['names from right to left', rightToLeft],
+])('every page is as wide as its window, with %s', { timeout: 300_000 }, async (_, { engine, token, paths }) => {
   const page = await openPage(engine.url)
   await page.addInitScript({ content: `sessionStorage.setItem('perdure.session.default', '${token}')` })
   const faults: string[] = []
@@ -93,7 +94,7 @@ test.each([
 })
 
 test('an element that is too wide is found, and a control that is too small beside another', async () => {
-  const { engine, token, paths } = await openShop()
+  const { engine, token, paths } = rightToLeft
   const page = await openPage(engine.url)
   await page.addInitScript({ content: `sessionStorage.setItem('perdure.session.default', '${token}')` })
   await open(page, `${engine.url}/console${paths.overview}`)
