@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { openAdministration } from '@perdure/engine'
 import { expect, test } from 'vitest'
-import { axeViolations, openPage, signInUnlocked } from '../kit/browser/page.ts'
+import { axeViolations, openPage, reusePage, signInUnlocked } from '../kit/browser/page.ts'
 import {
   EngineProcess,
   flow,
@@ -25,6 +25,8 @@ const EVENT = { label: 'web', namespace: 'default', kind: 'event', key: 'an even
 /** Everything that a page keeps and shows. */
 const KEPT = 'JSON.stringify([{ ...sessionStorage }, { ...localStorage }, document.documentElement.outerHTML])'
 const keyed = () => openEngine({ env: { ENGINE_API_KEYS: JSON.stringify([READ, SECRET, EVENT, OTHER]) } })
+/** An engine with keys and without runs. Its tests leave its keys as they are. */
+const empty = await keyed()
 const text = (page: { locator(selector: string): { innerText(): Promise<string> } }) => page.locator('body').innerText()
 
 test('an open engine: the empty overview and list, and the first run, made by the copied command, appears in it live', async () => {
@@ -48,9 +50,8 @@ test('an open engine: the empty overview and list, and the first run, made by th
 })
 
 test('a read key reads; actions unlock with a secret key, and lock again', async () => {
-  const engine = await keyed()
-  const page = await openPage(engine.url, { expected: ['401'] })
-  await page.goto(`${engine.url}/console/n/default/runs?status=failed&kept=1`)
+  const page = await reusePage(empty.url, { expected: ['401'] })
+  await page.goto(`${empty.url}/console/n/default/runs?status=failed&kept=1`)
   await page.getByLabel('API key').fill(READ.key)
   expect(await axeViolations(page)).toEqual([])
   await page.keyboard.press('Enter')
@@ -67,8 +68,7 @@ test('a read key reads; actions unlock with a secret key, and lock again', async
 })
 
 test('a read that is under way while actions are unlocked is read again, although it is refused', async () => {
-  const engine = await keyed()
-  const page = await openPage(engine.url, { expected: ['401', '403', 'ERR_ABORTED'] })
+  const page = await reusePage(empty.url, { expected: ['401', '403', 'ERR_ABORTED'] })
   const [held, released] = [gate(), gate()]
   let reads = 0
   await page.route(
@@ -79,7 +79,7 @@ test('a read that is under way while actions are unlocked is read again, althoug
       await route.continue().catch(() => {})
     },
   )
-  await page.goto(`${engine.url}/console/n/default/keys`)
+  await page.goto(`${empty.url}/console/n/default/keys`)
   await page.getByLabel('API key').fill(READ.key)
   await page.keyboard.press('Enter')
   await held.opened
@@ -140,16 +140,15 @@ test('under a read key the actions of a row and of a run are locked; unlocked, a
 })
 
 test('a key that opens nothing here is refused with the reason', async () => {
-  const engine = await keyed()
-  const page = await openPage(engine.url, { expected: ['401', '403'] })
-  await page.goto(`${engine.url}/console/`)
+  const page = await reusePage(empty.url, { expected: ['401', '403'] })
+  await page.goto(`${empty.url}/console/`)
   await page.getByLabel('API key').fill('no key at all')
   await page.keyboard.press('Enter')
   await page.getByRole('alert').filter({ hasText: 'Key not found or revoked' }).waitFor()
   await page.getByLabel('API key').fill(EVENT.key)
   await page.keyboard.press('Enter')
   await page.getByRole('alert').filter({ hasText: 'a key of kind event cannot open a session' }).waitFor()
-  await page.goto(`${engine.url}/console/n/default/runs`)
+  await page.goto(`${empty.url}/console/n/default/runs`)
   await page.getByLabel('API key').fill(OTHER.key)
   await page.keyboard.press('Enter')
   await page.getByRole('link', { name: 'Switch to "team-b"' }).click()
@@ -157,36 +156,34 @@ test('a key that opens nothing here is refused with the reason', async () => {
 })
 
 test('a code signs in once, and leaves the address; a second tab shares the session, which ends with the last tab', async () => {
-  const engine = await keyed()
-  const { json } = await engine.api.as(SECRET.key).post('/session/codes', {})
+  const { json } = await empty.api.as(SECRET.key).post('/session/codes', {})
   const { code } = json as { code: string }
-  const page = await openPage(engine.url, { expected: ['401'] })
-  await page.goto(`${engine.url}/console/#code=${code}`)
+  const page = await openPage(empty.url, { expected: ['401'] })
+  await page.goto(`${empty.url}/console/#code=${code}`)
   await page.getByText('No runs yet').waitFor()
   expect(page.url()).not.toContain(code)
-  const second = await openPage(engine.url, { context: page.context() })
-  await second.goto(`${engine.url}/console/n/default/runs`)
+  const second = await openPage(empty.url, { context: page.context() })
+  await second.goto(`${empty.url}/console/n/default/runs`)
   await second.getByText('No runs yet').waitFor()
-  const third = await openPage(engine.url, { expected: ['401'] })
-  await third.goto(`${engine.url}/console/#code=${code}`)
+  const third = await openPage(empty.url, { expected: ['401'] })
+  await third.goto(`${empty.url}/console/#code=${code}`)
   await third.getByLabel('API key').waitFor()
   await page.close()
   await second.close()
-  const later = await openPage(engine.url, { context: page.context(), expected: ['401'] })
-  await later.goto(`${engine.url}/console/n/default/runs`)
+  const later = await openPage(empty.url, { context: page.context(), expected: ['401'] })
+  await later.goto(`${empty.url}/console/n/default/runs`)
   await later.getByLabel('API key').waitFor()
 })
 
 test('a session whose key is revoked freezes the page, and goes on after the next sign-in', async () => {
-  const engine = await keyed()
-  const created = await engine.api.as(SECRET.key).post('/keys', { kind: 'read', label: 'eve' })
+  const created = await empty.api.as(SECRET.key).post('/keys', { kind: 'read', label: 'eve' })
   const { id, key } = created.json as { id: string; key: string }
-  const page = await openPage(engine.url, { expected: ['401'] })
-  await page.goto(`${engine.url}/console/n/default/runs?status=failed`)
+  const page = await reusePage(empty.url, { expected: ['401'] })
+  await page.goto(`${empty.url}/console/n/default/runs?status=failed`)
   await page.getByLabel('API key').fill(key)
   await page.keyboard.press('Enter')
   await page.getByText('No matching runs').waitFor()
-  await engine.api.as(SECRET.key).request('DELETE', `/keys/${id}`)
+  await empty.api.as(SECRET.key).request('DELETE', `/keys/${id}`)
   // The end of the stream shows it, without a press.
   await page.getByText('Your session has ended').waitFor()
   expect(await page.locator('[data-page]').getAttribute('inert')).not.toBeNull()
@@ -222,11 +219,10 @@ test('an engine without keys that takes the place of one with keys asks for none
 })
 
 test('a secret key that is revoked locks the actions, and the session that reads goes on', async () => {
-  const engine = await keyed()
-  const as = engine.api.as(SECRET.key)
+  const as = empty.api.as(SECRET.key)
   const { id, key } = (await as.post('/keys', { kind: 'secret', label: 'eve' })).json as { id: string; key: string }
-  const page = await openPage(engine.url, { expected: ['401', '403'] })
-  await page.goto(`${engine.url}/console/n/default/runs`)
+  const page = await reusePage(empty.url, { expected: ['401', '403'] })
+  await page.goto(`${empty.url}/console/n/default/runs`)
   await page.getByLabel('API key').fill(READ.key)
   await page.keyboard.press('Enter')
   await page.getByRole('button', { name: 'Unlock' }).click()

@@ -2,7 +2,7 @@
 // shows no partial number as a total.
 
 import { expect, test } from 'vitest'
-import { axeViolations, openPage } from '../../kit/browser/page.ts'
+import { axeViolations, reusePage } from '../../kit/browser/page.ts'
 import { flow, gate, openEngine, run, unique, until } from '../../kit/index.ts'
 
 /** The engine returns at most 200 groups or limits. */
@@ -34,12 +34,18 @@ await runner({
     },
   },
 })
+/** Waits until no run of the workflow has one of these statuses: one read at a time, not one for each run. */
+const none = (workflow: string, statuses: string) =>
+  until(async () => (await api.runs(`?workflow=${workflow}&status=${statuses}&limit=1`)).length === 0, {
+    what: `no run of ${workflow} ${statuses}`,
+  })
 const each = (count: number, send: (n: number) => Promise<unknown>) =>
   Promise.all(Array.from({ length: count }, (_, n) => send(n)))
 
 test('more errors than are read at once are not counted as all', async () => {
-  await each(MANY, async n => api.failed((await api.send({ name: failing, data: { kind: letters(n) } })).runId))
-  const page = await openPage(url)
+  await each(MANY, n => api.send({ name: failing, data: { kind: letters(n) } }))
+  await none(failing, 'queued,running')
+  const page = await reusePage(url)
   await page.goto(at('/'))
   await page.getByRole('link', { name: `${MANY} failed` }).click()
   // The failures of the window, no matter when their runs were created.
@@ -60,12 +66,14 @@ test('more errors than are read at once are not counted as all', async () => {
 
 test('more limits than are read at once say so, and limits without a sentence are counted', async () => {
   const send = (n: number) => api.send({ name: held, data: { device: `device-${n}` } })
-  await each(MANY, async n => api.reaches((await send(n)).runId, 'running'))
+  await each(MANY, send)
+  await none(held, 'queued')
   await each(5, send)
   const waiting = async () => (await api.runs(`?workflow=${held}&waitingFor=concurrency`)).length === 5
   await until(waiting, { what: 'five runs to be held' })
-  await each(12, async () => api.reaches((await api.send({ name: wide })).runId, 'running'))
-  const page = await openPage(url)
+  await each(12, () => api.send({ name: wide }))
+  await none(wide, 'queued')
+  const page = await reusePage(url)
   await page.goto(at(`/limits?workflow=${wide}`))
   await page
     .getByRole('row', { name: /12 of 20/ })

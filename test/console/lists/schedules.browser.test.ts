@@ -1,9 +1,10 @@
 // The page of schedules around a night when clocks change, and while the engine cannot fire. Also a look at one schedule.
 
 import { expect, test } from 'vitest'
-import { axeViolations, openPage } from '../../kit/browser/page.ts'
+import { axeViolations, openPage, reusePage } from '../../kit/browser/page.ts'
 import { JumpClock, openDatabase, openEngine, returned, unique, until } from '../../kit/index.ts'
 
+const plain = await openEngine()
 const TITLES = "[...document.querySelectorAll('tbody tr [title]')].map(each => each.title)"
 
 test('the next five of a nightly schedule are right over the nights on which clocks change', async () => {
@@ -59,11 +60,10 @@ test('a schedule that the engine cannot fire is late, and is fired when it can',
 })
 
 test('a look at a schedule says when it starts and ends, and which missed times fire', async () => {
-  const engine = await openEngine()
   const bounds = { startsAt: '2031-01-05T10:00:00Z', endsAt: '2031-02-06T11:30:00Z', catchUp: 'none' }
-  await engine.api.put('/schedules/bounded', { every: '1h', event: { name: 'report/bounded' }, ...bounds })
-  const page = await openPage(engine.url)
-  await page.goto(`${engine.url}/console/n/default/schedules`)
+  await plain.api.put('/schedules/bounded', { every: '1h', event: { name: 'report/bounded' }, ...bounds })
+  const page = await reusePage(plain.url)
+  await page.goto(`${plain.url}/console/n/default/schedules`)
   await page.getByRole('row', { name: /bounded/ }).waitFor()
   await page.locator('h1').focus()
   for (const key of ['j', 'Space']) await page.keyboard.press(key)
@@ -77,12 +77,11 @@ test('a look at a schedule says when it starts and ends, and which missed times 
 })
 
 test('the list of workflows says when a schedule starts one next, and how many live runners serve it', async () => {
-  const engine = await openEngine()
   const [app, name] = [unique('shop'), unique('nightly')]
   const registration = { triggers: [{ cron: '30 2 * * *' }] }
-  await engine.runner({ app, workflows: { [name]: { handler: () => returned(1), registration } } })
-  const page = await openPage(engine.url)
-  await page.goto(`${engine.url}/console/n/default/workflows`)
+  await plain.runner({ app, workflows: { [name]: { handler: () => returned(1), registration } } })
+  const page = await reusePage(plain.url)
+  await page.goto(`${plain.url}/console/n/default/workflows`)
   const row = page.getByRole('row', { name: new RegExp(name) })
   await row.getByText('1 runner', { exact: false }).waitFor()
   await row.locator('td', { hasText: ', next in' }).waitFor()

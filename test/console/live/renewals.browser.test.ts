@@ -2,7 +2,7 @@
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { openPage } from '../../kit/browser/page.ts'
+import { openPage, reusePage } from '../../kit/browser/page.ts'
 import { child, flow, gate, openEngine, run, unique, wait } from '../../kit/index.ts'
 
 const { api, url, runner } = await openEngine()
@@ -21,7 +21,7 @@ test('the tree and the facts of an event go on with its runs', async () => {
   const { name, release } = await gated()
   const { eventId, runId } = await api.send({ name })
   await api.reaches(runId, 'running')
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(at(`events/${eventId}`))
   const tree = page.getByRole('region', { name: 'Tree' })
   await tree.getByText('running').waitFor()
@@ -37,7 +37,7 @@ test('the steps of an unfolded child go on in the timeline of parent run', async
   await runner({ workflows: { [parent]: flow([child('delegate', name)]), [name]: young } })
   const { runId } = await api.send({ name: parent })
   await api.reaches(runId, 'waiting')
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(at(`runs/${runId}`))
   await page.getByRole('row', { name: /^delegate, child run/ }).click()
   await page.keyboard.press('ArrowRight')
@@ -61,29 +61,29 @@ test('statistics and the audit log go on with the runs, ten seconds after one ha
   const { app, name, release } = await gated()
   const { runId } = await api.send({ name })
   await api.reaches(runId, 'running')
-  const pages: Record<string, Page> = {}
-  const context = (await openPage(url)).context()
-  for (const path of ['workflows', `workflows/${app}/${name}`, 'audit', 'bulk', 'errors']) {
-    const page = await openPage(url, { context })
+  const workflows = await openPage(url)
+  const context = workflows.context()
+  const [workflow, audit] = [await openPage(url, { context }), await openPage(url, { context })]
+  for (const [page, path] of [
+    [workflows, 'workflows'],
+    [workflow, `workflows/${app}/${name}`],
+    [audit, 'audit'],
+  ] as const) {
     await page.goto(at(path))
     await live(page)
-    pages[path] = page
   }
-  const { workflows, audit } = pages
-  await workflows?.getByRole('row', { name }).getByText('1', { exact: true }).first().waitFor()
+  await workflows.getByRole('row', { name }).getByText('1', { exact: true }).first().waitFor()
   await api.post(`/runs/${runId}/pause`)
   release()
   await api.post(`/runs/${runId}/resume`)
   await api.succeeded(runId)
   const within = { timeout: 20_000 }
-  await workflows?.getByRole('row', { name }).getByText('100 %').waitFor(within)
-  const numbers = pages[`workflows/${app}/${name}`]?.getByRole('region', { name: 'Run statistics' })
-  await numbers?.getByText('100 %').waitFor(within)
+  await workflows.getByRole('row', { name }).getByText('100 %').waitFor(within)
+  await workflow.getByRole('region', { name: 'Run statistics' }).getByText('100 %').waitFor(within)
   await audit
-    ?.getByRole('row', { name: /run\.pause|pause/ })
+    .getByRole('row', { name: /run\.pause|pause/ })
     .first()
     .waitFor(within)
-  expect(Object.keys(pages)).toHaveLength(5)
 })
 
 test('a new run is followed in its dialog by the stream: nothing is read while nothing happens', async () => {
@@ -94,7 +94,7 @@ test('a new run is followed in its dialog by the stream: nothing is read while n
   await runner({ workflows: { [name]: (invoke, record) => (passes++ < 2 ? first : later)(invoke, record) } })
   const { runId } = await api.send({ name })
   await api.succeeded(runId)
-  const page = await openPage(url)
+  const page = await reusePage(url)
   await page.goto(at(`runs/${runId}`))
   await page.getByRole('button', { name: 'Replay', exact: true }).click()
   const dialog = page.getByRole('dialog')
