@@ -134,15 +134,16 @@ test('an engine is killed and started in mid-run: no frame of the run is lost, a
 /** The time that a busy machine may need. */
 const PATIENCE_MS = 40_000
 
-/** A list of 200 waiting runs, on a server that can send frames for them. */
+const loaded = await openEngine()
+const waiting = unique('load')
+await loaded.runner({ workflows: { [waiting]: flow([wait('w', `${waiting}.never`)]) } })
+const sent = await Promise.all(Array.from({ length: 200 }, () => loaded.api.send({ name: waiting })))
+const runIds = sent.map(({ runId }) => runId)
+await until(async () => (await loaded.api.runs('?status=waiting&limit=200')).length === runIds.length)
+
+/** The list of 200 waiting runs, on a server that can send frames for them. */
 async function openLoad() {
-  const engine = await openEngine()
-  const name = unique('load')
-  await engine.runner({ workflows: { [name]: flow([wait('w', `${name}.never`)]) } })
-  const sent = await Promise.all(Array.from({ length: 200 }, () => engine.api.send({ name })))
-  const runIds = sent.map(({ runId }) => runId)
-  await Promise.all(runIds.map(runId => engine.api.reaches(runId, 'waiting')))
-  const server = await openFrameServer(engine.url)
+  const server = await openFrameServer(loaded.url)
   onCleanup(() => server.close())
   const page = await openPage(server.url)
   await page.goto(runsOf(server.url))
@@ -152,7 +153,7 @@ async function openLoad() {
     .nth(20)
     .waitFor()
   await until(() => server.streams === 1)
-  return { server, page, runIds, rows: page.locator('tbody tr[data-key]') }
+  return { server, page, rows: page.locator('tbody tr[data-key]') }
 }
 
 /** The first rows with their positions on the screen. */
@@ -164,7 +165,7 @@ const placesOf = (page: Page) =>
     )
 
 test('2,000 frames a second: few changes of the page, no row moves under the pointer, new runs are counted', async () => {
-  const { server, page, runIds, rows } = await openLoad()
+  const { server, page, rows } = await openLoad()
   await rows.nth(3).hover()
   const before = await placesOf(page)
   const reads: string[] = []
@@ -187,7 +188,7 @@ test('2,000 frames a second: few changes of the page, no row moves under the poi
 })
 
 test('a selection holds the rows; paused, nothing changes and what comes is counted; above 5,000 a second it samples', async () => {
-  const { server, page, runIds, rows } = await openLoad()
+  const { server, page, rows } = await openLoad()
   const first = rows.first()
   await first.getByRole('checkbox').check()
   const before = await placesOf(page)
