@@ -12,7 +12,7 @@ export {
   startEngine,
 } from './engine/engine-process.ts'
 export { JumpClock } from './engine/jump-clock.ts'
-export { skipWait, waitsFor, wakesAt } from './engine/parked-runs.ts'
+export { skipWait, waitsFor, waitsForStart, wakesAt } from './engine/parked-runs.ts'
 export { openEngines, openKeyed, PLACES, STORES } from './engine/stores.ts'
 export { type Accepted, type Answer, Api } from './http/api.ts'
 export { apiKeys, keyOf } from './http/keys.ts'

@@ -18,6 +18,16 @@ export function waitsFor(api: Api, runId: string, kind: WaitKind): Promise<Run> 
   )
 }
 
+/**
+ * Resolves with when the run may start, as a timestamp, once its throttle was queried. A run joins the start queue before that,
+ * and is then leased for the query.
+ */
+export function waitsForStart(api: Api, runId: string): Promise<string> {
+  return until(async () => (await waitsFor(api, runId, 'throttle')).waitingFor?.until, {
+    what: `the next start of run ${runId}`,
+  })
+}
+
 /** When the parked run wakes by itself, in epoch ms. */
 export function wakesAt(run: Run): number {
   return Date.parse(run.waitingFor?.until ?? '')

@@ -1,7 +1,7 @@
 // `GET /limits`: the limits that hold runs back, and the runs that hold their slots (docs/flow-control.md#why-does-it-wait).
 
 import { expect, test } from 'vitest'
-import { gate, type Handler, returned, scenario, unique, until, waitsFor } from '../../kit/index.ts'
+import { gate, type Handler, returned, scenario, unique, until, waitsFor, waitsForStart } from '../../kit/index.ts'
 
 const { api, clock, workflow } = await scenario()
 
@@ -63,10 +63,11 @@ test.each([
 test('a throttle tells how many are in line, and when the next may start', async () => {
   const { name, send, start } = await openHeld({ throttle: { limit: 1, period: '1h' } })
   const { app, startedAt } = await api.run(await start())
-  const next = [await send(), await send()]
-  for (const runId of next) await waitsFor(api, runId, 'throttle')
+  const first = await send()
+  await waitsForStart(api, first)
+  await waitsForStart(api, await send())
   const [limit, ...others] = await limitsOf(`workflow=${name}`)
-  const oldestAt = (await api.run(next[0] as string)).createdAt
+  const oldestAt = (await api.run(first)).createdAt
   const common = { kind: 'throttle', scope: 'workflow', app, workflow: name, limit: 1, periodMs: 3_600_000 }
   expect(limit).toEqual({ ...common, inLine: 2, oldestAt, nextStartAt: expect.any(String) })
   expect(Date.parse(String(limit?.nextStartAt))).toBeGreaterThanOrEqual(Date.parse(String(startedAt)))

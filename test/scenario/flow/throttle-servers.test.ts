@@ -3,7 +3,7 @@
 
 import type { RunExplanation } from '@perdure/protocol'
 import { expect, test } from 'vitest'
-import { flow, gate, openEngines, openRunner, PLACES, run, unique, until, waitsFor } from '../../kit/index.ts'
+import { flow, gate, openEngines, openRunner, PLACES, run, unique, waitsFor, waitsForStart } from '../../kit/index.ts'
 
 const HOUR = 3_600_000
 /** One engine per store, because starts are counted in its memory. */
@@ -21,12 +21,9 @@ test.each(STORES)('a long throttle shows its next start, not an internal recheck
   await runner.register(api)
   const send = async (urgent: boolean) => (await api.send({ name, data: { urgent } })).runId as string
   const { startedAt } = await api.succeeded(await send(false))
-  const [old, urgent] = [await send(false), await send(true)]
-  await waitsFor(api, old, 'throttle')
-  // A run joins the start queue before it queries the time of the next free start.
-  const startsAt = await until(async () => (await waitsFor(api, urgent, 'throttle')).waitingFor?.until, {
-    what: 'the next start of the first run in the queue',
-  })
+  await waitsForStart(api, await send(false))
+  const urgent = await send(true)
+  const startsAt = await waitsForStart(api, urgent)
   expect(Math.abs(Date.parse(startsAt) - Date.parse(startedAt as string) - HOUR)).toBeLessThan(10_000)
   const [limit] = (await api.get(`/limits?workflow=${name}`)).json as { inLine: number; nextStartAt: string }[]
   expect(limit).toMatchObject({ inLine: 2, nextStartAt: startsAt })
@@ -54,7 +51,7 @@ test.each(STORES)('limits are found by their exact key, whatever others an answe
   for (let i = 0; i < 2; i++) await waitsFor(api, await send(held, { user: 'eve', team: 'red' }), 'concurrency')
   await waitsFor(api, await send(held, { user: 'ada', team: 'blue' }), 'concurrency')
   for (const user of ['eve', 'ada']) await api.reaches(await send(slow, { user }), 'running')
-  for (const user of ['eve', 'eve', 'ada']) await waitsFor(api, await send(slow, { user }), 'throttle')
+  for (const user of ['eve', 'eve', 'ada']) await waitsForStart(api, await send(slow, { user }))
   const limitsOf = async (key: string, query = '') =>
     (await api.get(`/limits?limit=1&key=${encodeURIComponent(key)}${query}`)).json
   expect(await limitsOf('ada', `&workflow=${held}`)).toMatchObject([{ key: 'ada', held: 1, waiting: 1 }])
