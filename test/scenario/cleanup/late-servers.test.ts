@@ -1,6 +1,7 @@
 // Late answers on both databases (docs/wire-protocol.md#late-answers): a step is undone if a pass executes it while its run is
 // ended.
 
+import type { Runner } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
 import { child, discovered, flow, gate, opcode, openKeyed, run, STORES, undoing, until } from '../../kit/index.ts'
 import { cleanups, slow } from './cleanup.entry.ts'
@@ -128,11 +129,14 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
 
   test('a late answer without anything to undo changes nothing', async () => {
     const { hold, begun, charge } = slow({ canBeUndone: false })
-    const { name } = await open(flow([charge]))
+    const { name, app } = await open(flow([charge]))
     const { runId } = await api.send({ name })
     await begun.opened
+    const inFlight = async () => ((await api.get(`/runners?app=${app}`)).json as Runner[])[0]?.inFlight
     await api.post(`/runs/${runId}/cancel`)
+    expect(await inFlight()).toBe(1)
     hold.open()
+    await until(async () => (await inFlight()) === 0, { what: 'the late answer' })
     expect(await api.steps(runId)).toEqual([])
     expect(await cleanupsOf(runId)).toEqual([])
   })
