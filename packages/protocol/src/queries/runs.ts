@@ -59,98 +59,99 @@ const SEQ_DIGITS_MAX = 16
 /** The parameters of the list of runs besides its filters. */
 type OrderAndPage = 'sort' | 'dir' | 'limit' | 'cursor' | 'partial' | 'position'
 
-export const runs = {
-  listRuns: {
-    app: APP_PARAM,
-    workflow: {
-      kind: 'name',
-      maxLength: NAME_CHARS_MAX,
-      description: 'Only runs of this workflow; `sync-*` matches names that begin with `sync-`, at most 50',
-    },
-    status: {
-      kind: 'enums',
-      values: RUN_STATUSES,
-      description: 'Only runs of these statuses; `running` also matches `waiting`',
-    },
-    runType: {
-      kind: 'enum',
-      values: RUN_TYPES,
-      description: 'Only runs started by an event, or by a cron schedule',
-    },
-    kind: KIND_PARAM,
-    eventId: { kind: 'name', maxLength: ID_CHARS_MAX, description: 'Only runs started by this event' },
-    replayOf: { kind: 'name', ofRun: true, maxLength: ID_CHARS_MAX, description: 'Only runs forked from this run' },
-    parentRunId: {
-      kind: 'name',
-      ofRun: true,
-      maxLength: ID_CHARS_MAX,
-      description: 'Only children of this run, and the `onFailure` and `cleanup` runs that follow it',
-    },
-    root: {
-      kind: 'flag',
-      description: 'Only runs without a parent: no children, and no `onFailure` and `cleanup` runs',
-    },
-    waitingFor: {
-      kind: 'enum',
-      values: WAITING_KINDS,
-      description: 'Only runs that wait for this: the `kind` of their `waitingFor`',
-    },
-    error: {
-      kind: 'pattern',
-      pattern: FINGERPRINT_PATTERN,
-      description: 'Only failed runs whose error has this fingerprint ([Errors](errors.md#fingerprints))',
-    },
-    runner: { kind: 'name', maxLength: RUNNER_ID_CHARS_MAX, description: 'Only runs that are pinned to this runner' },
-    key: { kind: 'name', maxLength: KEY_CHARS_MAX, description: 'Only runs that were started with this key' },
-    ids: {
-      kind: 'names',
-      ofRun: true,
-      maxLength: ID_CHARS_MAX,
-      maxItems: RUN_IDS_MAX,
-      description: 'Only these runs; ids without a run match nothing',
-    },
-    bulkId: { kind: 'name', maxLength: ID_CHARS_MAX, description: 'Only runs that this bulk job made' },
-    attribute: {
-      kind: 'attributes',
-      description:
-        'Only runs with this attribute, as `key:value`; given several times, only runs with all of them. Numbers and booleans are compared as JSON writes them',
-    },
-    q: {
-      kind: 'text',
-      maxLength: SEARCH_CHARS_MAX,
-      description:
-        'Only runs whose id, workflow or app contains this text, ignoring case; an empty text filters nothing',
-    },
-    deep: {
-      kind: 'flag',
-      description:
-        'Extends `q` to the name and id of the event, to the runs that the run was forked from or started by, and to the JSON of input, result, error and attributes, as written or with its escapes resolved; ignored without `q`',
-    },
-    since: SINCE_PARAM,
-    until: UNTIL_PARAM,
-    endedSince: { kind: 'timestamp', description: 'Only runs that ended at or after this time' },
-    endedUntil: { kind: 'timestamp', description: 'Only runs that ended before this time' },
-    partial: {
-      kind: 'flag',
-      description:
-        'A list that reads too many runs to fill a page is answered after 2 s with the runs found by then, and with `X-Next-Cursor` to continue',
-    },
-    position: {
-      kind: 'flag',
-      description:
-        'Gives the runs that a concurrency limit or a throttle holds their `position`. Of each queue on the page up to 10,000 runs are counted, of more than ten queues 100,000 in all',
-    },
-    sort: {
-      kind: 'enum',
-      values: RUN_SORT_KEYS,
-      default: 'started',
-      description:
-        'Sort key; equal runs are sorted by id, in the same direction. `started` is the time of creation; a run without a duration sorts as 0',
-    },
-    dir: { kind: 'enum', values: SORT_DIRECTIONS, default: 'desc', description: 'Sort direction' },
-    limit: { kind: 'integer', minimum: 1, maximum: 200, default: 30, description: 'Rows per page' },
-    cursor: CURSOR_PARAM,
+const listRuns = {
+  app: APP_PARAM,
+  workflow: {
+    kind: 'name',
+    maxLength: NAME_CHARS_MAX,
+    description: 'Only runs of this workflow; `sync-*` matches names that begin with `sync-`, at most 50',
   },
+  status: {
+    kind: 'enums',
+    values: RUN_STATUSES,
+    description: 'Only runs of these statuses; `running` also matches `waiting`',
+  },
+  runType: {
+    kind: 'enum',
+    values: RUN_TYPES,
+    description: 'Only runs started by an event, or by a cron schedule',
+  },
+  kind: KIND_PARAM,
+  eventId: { kind: 'name', maxLength: ID_CHARS_MAX, description: 'Only runs started by this event' },
+  replayOf: { kind: 'name', ofRun: true, maxLength: ID_CHARS_MAX, description: 'Only runs forked from this run' },
+  parentRunId: {
+    kind: 'name',
+    ofRun: true,
+    maxLength: ID_CHARS_MAX,
+    description: 'Only children of this run, and the `onFailure` and `cleanup` runs that follow it',
+  },
+  root: {
+    kind: 'flag',
+    description: 'Only runs without a parent: no children, and no `onFailure` and `cleanup` runs',
+  },
+  waitingFor: {
+    kind: 'enum',
+    values: WAITING_KINDS,
+    description: 'Only runs that wait for this: the `kind` of their `waitingFor`',
+  },
+  error: {
+    kind: 'pattern',
+    pattern: FINGERPRINT_PATTERN,
+    description: 'Only failed runs whose error has this fingerprint ([Errors](errors.md#fingerprints))',
+  },
+  runner: { kind: 'name', maxLength: RUNNER_ID_CHARS_MAX, description: 'Only runs that are pinned to this runner' },
+  key: { kind: 'name', maxLength: KEY_CHARS_MAX, description: 'Only runs that were started with this key' },
+  ids: {
+    kind: 'names',
+    ofRun: true,
+    maxLength: ID_CHARS_MAX,
+    maxItems: RUN_IDS_MAX,
+    description: 'Only these runs; ids without a run match nothing',
+  },
+  bulkId: { kind: 'name', maxLength: ID_CHARS_MAX, description: 'Only runs that this bulk job made' },
+  attribute: {
+    kind: 'attributes',
+    description:
+      'Only runs with this attribute, as `key:value`; given several times, only runs with all of them. Numbers and booleans are compared as JSON writes them',
+  },
+  q: {
+    kind: 'text',
+    maxLength: SEARCH_CHARS_MAX,
+    description: 'Only runs whose id, workflow or app contains this text, ignoring case; an empty text filters nothing',
+  },
+  deep: {
+    kind: 'flag',
+    description:
+      'Extends `q` to the name and id of the event, to the runs that the run was forked from or started by, and to the JSON of input, result, error and attributes, as written or with its escapes resolved; ignored without `q`',
+  },
+  since: SINCE_PARAM,
+  until: UNTIL_PARAM,
+  endedSince: { kind: 'timestamp', description: 'Only runs that ended at or after this time' },
+  endedUntil: { kind: 'timestamp', description: 'Only runs that ended before this time' },
+  partial: {
+    kind: 'flag',
+    description:
+      'A list that reads too many runs to fill a page is answered after 2 s with the runs found by then, and with `X-Next-Cursor` to continue',
+  },
+  position: {
+    kind: 'flag',
+    description:
+      'Gives the runs that a concurrency limit or a throttle holds their `position`. Of each queue on the page up to 10,000 runs are counted, of more than ten queues 100,000 in all',
+  },
+  sort: {
+    kind: 'enum',
+    values: RUN_SORT_KEYS,
+    default: 'started',
+    description:
+      'Sort key; equal runs are sorted by id, in the same direction. `started` is the time of creation; a run without a duration sorts as 0',
+  },
+  dir: { kind: 'enum', values: SORT_DIRECTIONS, default: 'desc', description: 'Sort direction' },
+  limit: { kind: 'integer', minimum: 1, maximum: 200, default: 30, description: 'Rows per page' },
+  cursor: CURSOR_PARAM,
+} as const satisfies Record<RunFilterName | OrderAndPage, QueryParam>
+
+export const runs = {
+  listRuns,
 
   getRunStats: { app: APP_PARAM, since: SINCE_PARAM, kind: KIND_PARAM },
 
@@ -258,4 +259,4 @@ export const runs = {
       description: 'Shortest time between two writes of runs, events, deliveries and bulk jobs, in ms',
     },
   },
-} as const satisfies Record<string, QueryParams> & { listRuns: Record<RunFilterName | OrderAndPage, QueryParam> }
+} as const satisfies Record<string, QueryParams>

@@ -1,6 +1,8 @@
 // The facets next to the list: how many runs there are by status, workflow, app and kind of wait, in the window of the list. A
 // count works as a filter. The counts come from statistics, so they cost no search.
 
+import type { Input } from '@perdure/client'
+import type { RunFilterName } from '@perdure/protocol'
 import { useMemo } from 'react'
 import { useRead } from '../../data/queries.ts'
 import { engineNow } from '../../data/time/clock.ts'
@@ -10,7 +12,7 @@ import { Button } from '../../ui/button.tsx'
 import { shortName } from '../../ui/visible-text.ts'
 import { grouped } from './bulk/actions.ts'
 import styles from './facets.module.css'
-import type { ListInput } from './query.ts'
+import type { ListInput, NotOfPage } from './query.ts'
 
 const SHOWN_MAX = 8
 const STALE_MS = 30_000
@@ -29,17 +31,20 @@ interface Facet {
   counts: readonly (readonly [value: string, runs: number])[]
 }
 
-/** The filters of the list that the counts do not support. */
-const UNCOUNTED = {
+/** The filters of the page that the counts do not support. `deep` belongs to `q`. */
+type Uncounted = Exclude<RunFilterName, NotOfPage | keyof Input<'getRunFacets'> | 'deep'>
+const UNCOUNTED: { readonly [Name in Uncounted]: string } = {
   q: 'text',
-  type: 'type',
+  runType: 'type',
+  endedSince: 'end time',
+  endedUntil: 'end time',
   error: 'error',
-  parent: 'parent',
+  parentRunId: 'parent',
   root: 'root runs',
-  bulk: 'bulk job',
+  bulkId: 'bulk job',
   key: 'key',
   attribute: 'attribute',
-} as const
+}
 
 export default function Facets({ input, get, set }: FacetsProps) {
   const { since, until, app, workflow, status, waitingFor } = input
@@ -51,7 +56,12 @@ export default function Facets({ input, get, set }: FacetsProps) {
   // The engine counts for one workflow, or for all.
   const { data } = useRead('getRunFacets', Object.fromEntries(given), { staleMs: STALE_MS, enabled: !isPattern })
   if (!data || isPattern) return null
-  const uncounted = Object.entries(UNCOUNTED).flatMap(([name, word]) => (get(name as 'q') === undefined ? [] : [word]))
+  const isGiven = ([name]: [string, string]) => input[name as Uncounted] !== undefined
+  const uncounted = new Set(
+    Object.entries(UNCOUNTED)
+      .filter(isGiven)
+      .map(([, word]) => word),
+  )
   const facets: Facet[] = [
     { name: 'status', title: 'Status', counts: Object.entries(asFiltered(data.status)) },
     { name: 'waiting', title: 'Waiting for', counts: Object.entries(data.waitingFor) },
@@ -68,7 +78,7 @@ export default function Facets({ input, get, set }: FacetsProps) {
           onChange={value => set({ [facet.name]: value }, { push: true })}
         />
       ))}
-      {uncounted.length > 0 && <small>Counts ignore {uncounted.join(', ')}</small>}
+      {uncounted.size > 0 && <small>Counts ignore {[...uncounted].join(', ')}</small>}
     </aside>
   )
 }

@@ -84,6 +84,7 @@ test.each([
   [{ until: '2026-01-01T00:00:00.000Z', status: 'failed' }, true],
   [{ runType: 'cron' }, true],
   [{ attribute: ['plan:pro'] }, true],
+  [{ key: 'order-7' }, true],
   [{ q: 'A-4711' }, true],
 ])('whether frames say that a run belongs to a list with the filters %j', (filters, isUnsure) => {
   expect(needsRead(filters)).toBe(isUnsure)

@@ -1,8 +1,10 @@
 // Merges frames of the stream into the pages of the list. Pure: rows are replaced, never moved.
 
+import type { RunFilterName } from '@perdure/protocol'
 import type { Item } from '../../data/queries.ts'
 import type { Batch, LiveFrame } from '../../live/use-live.ts'
 import { type Pages as PagesOf, replaceRows } from '../../ui/live-list/pages.ts'
+import type { NotOfPage } from './query.ts'
 
 /** Whether the filter is the name, or a prefix of it with a star. */
 const isOfWorkflow = (name: string, filter: string) =>
@@ -84,25 +86,27 @@ export interface FrameFilters {
   until?: string | Date | undefined
 }
 
-/** Filters of a list for which a frame does not show whether its run matches. */
-const NOT_IN_FRAMES = [
-  'q',
-  'runType',
-  'waitingFor',
-  'error',
-  'parentRunId',
-  'root',
-  'bulkId',
-  'endedSince',
-  'endedUntil',
-  'attribute',
-] as const
+/** The filters of the page for which a frame does not show whether its run matches. `deep` belongs to `q`. */
+type NotInFrames = Exclude<RunFilterName, NotOfPage | keyof FrameFilters | 'since' | 'deep'>
+const NOT_IN_FRAMES: { readonly [Name in NotInFrames]: true } = {
+  q: true,
+  runType: true,
+  waitingFor: true,
+  error: true,
+  parentRunId: true,
+  root: true,
+  bulkId: true,
+  key: true,
+  attribute: true,
+  endedSince: true,
+  endedUntil: true,
+}
 
 /** Whether a frame cannot show that its run belongs to the list: only a read can. */
-export function needsRead(filters: FrameFilters & { [Name in (typeof NOT_IN_FRAMES)[number]]?: unknown }): boolean {
+export function needsRead(filters: FrameFilters & { [Name in NotInFrames]?: unknown }): boolean {
   // A run that was created in time may reach the status later.
   const mayComeLate = filters.until !== undefined && filters.status !== undefined
-  return mayComeLate || NOT_IN_FRAMES.some(name => filters[name] !== undefined)
+  return mayComeLate || Object.keys(NOT_IN_FRAMES).some(name => filters[name as NotInFrames] !== undefined)
 }
 
 /** The newest row: the engine's ids rise with time, callers' ids do not. */

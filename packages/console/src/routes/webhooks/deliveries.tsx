@@ -184,7 +184,7 @@ export function Deliveries() {
           what="deliveries"
           empty={
             <Empty title="No deliveries yet">
-              <p>An endpoint receives a delivery when a run ends; a webhook step creates its own.</p>
+              <p>An endpoint receives a delivery when a run ends or a step fails; a webhook step creates its own.</p>
               <Snippet text="perdure webhooks endpoints create https://example.com/hook --event-kinds run.failed" />
             </Empty>
           }

@@ -1,4 +1,4 @@
-// Endpoints: addresses that get a post when runs end. A new secret is shown once.
+// Endpoints: URLs that get a post when runs end or steps fail. A new secret is shown once.
 
 import type { Calls } from '@perdure/client'
 import { useMemo, useState } from 'react'
@@ -103,7 +103,7 @@ function List({ endpoints, stats, shown, outcomes }: ListProps) {
   return (
     <SettingList noun="endpoint" columns={columns} rows={rows} look={lookAt} shown={shown}>
       <Empty title="No endpoints yet">
-        <p>An endpoint is a URL that receives a signed POST request when a run succeeds, fails or is cancelled.</p>
+        <p>An endpoint is a URL that receives a signed POST request when a run ends or a step fails.</p>
         <Snippet text="perdure webhooks endpoints create https://example.com/hook --event-kinds run.failed" />
       </Empty>
     </SettingList>

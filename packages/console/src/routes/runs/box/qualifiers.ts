@@ -5,11 +5,28 @@ import { type QueryName, VALUE_BREAK } from '../../../router/routes.ts'
 
 type Name = QueryName<'runs'>
 
+/** The parameters of the page that are not qualifiers. */
+type NotQualifier = 'q' | 'deep' | 'sort' | 'dir' | 'cols' | 'rows' | 'live'
+
+const IS_QUALIFIER: { readonly [Qualifier in Exclude<Name, NotQualifier>]: true } = {
+  status: true,
+  workflow: true,
+  app: true,
+  type: true,
+  since: true,
+  until: true,
+  'ended-since': true,
+  'ended-until': true,
+  waiting: true,
+  error: true,
+  parent: true,
+  root: true,
+  bulk: true,
+  key: true,
+  attribute: true,
+}
 /** The qualifiers. They have the names of the URL's parameters. */
-export const QUALIFIERS = [
-  ...(['status', 'workflow', 'app', 'type', 'since', 'until', 'ended-since', 'ended-until'] as const),
-  ...(['waiting', 'error', 'parent', 'root', 'bulk', 'key', 'attribute'] as const),
-] satisfies readonly Name[]
+export const QUALIFIERS = Object.keys(IS_QUALIFIER) as (keyof typeof IS_QUALIFIER)[]
 
 /** Returns the active qualifiers, one entry per value: there may be several attributes. */
 export function qualified(get: (name: Name) => string | undefined): [name: Name, value: string][] {
