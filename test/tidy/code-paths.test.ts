@@ -36,5 +36,5 @@ it('in comments', () => {
 })
 
 it('in pages', () => {
-  expect(deadPaths(pages, text => (text.match(/`[^`\n]+`/g) ?? []).join('\n'))).toEqual([])
+  expect(deadPaths(pages, text => (text.match(/^```sh$[\s\S]*?^```$|`[^`\n]+`/gm) ?? []).join('\n'))).toEqual([])
 })

@@ -67,7 +67,7 @@ export async function openEngine(options: OpenOptions = {}): Promise<OpenEngine>
   const ports = { ...(options.clock ? { clock: options.clock } : {}), ...options.ports }
   const engine: Engine = await createEngine(
     config,
-    pino({ level: 'info', base: undefined }, sink),
+    pino({ level: config.logLevel, base: undefined }, sink),
     ports,
     options.bounds,
   )

@@ -1,5 +1,6 @@
 // Why a run is in its status, as fields for programs and as one sentence for people (docs/flow-control.md#why-does-it-wait).
-// The sentence is written only here; the command, the console and the test kit print it. services/run/why gathers the facts.
+// The command, the console and the test kit print the sentence; files beside this one write parts of it. services/run/why gathers
+// the facts.
 
 import { elapsedText, type RunExplanation } from '@perdure/protocol'
 import { chainWarning } from '../holds/generations.ts'

@@ -1,5 +1,5 @@
-// Decides and commits; after a lost race it reads what changed and decides again. Every service that decides on rows calls
-// this, and so never sees a StaleError. The questions of a decision are answered before it is committed.
+// Decides and commits; after a lost race it reads what changed and decides again. The questions of a decision are answered before
+// it is committed. Called by services that decide on rows; the others commit to the store themselves, and handle its StaleError.
 
 import { liveKey } from '../../domain/arrival/live/live-runs.ts'
 import { Evaluations } from '../../domain/expressions/evaluations.ts'

@@ -20,7 +20,7 @@ const HERE_MAX = 128
 const WEIGHT_MAX = 64 * 1024
 
 export interface LoneCommitsOptions {
-  /** Opens a writer in the calling thread, which never writes the log back. Called at the first lone commits. */
+  /** The writer's own thread, which takes every other commit. */
   thread: Channel & { close(isBroken?: boolean): Promise<void> }
   /** Opens a writer in the calling thread, which never writes the log back. Called at the first lone commits. */
   open(): Promise<Server>
