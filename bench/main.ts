@@ -16,7 +16,6 @@ import { lists } from './workloads/lists.ts'
 import { replay } from './workloads/replay.ts'
 import { bulk, idle, schedules } from './workloads/resting.ts'
 import { runsOf } from './workloads/runs.ts'
-import { w4 } from './workloads/sleepers.ts'
 import { events, idleStreams, readers, reads } from './workloads/streams.ts'
 import { turns } from './workloads/turns.ts'
 import { waits } from './workloads/waits.ts'
@@ -27,7 +26,6 @@ const WORKLOADS: Readonly<Record<string, (options: BenchOptions) => Promise<Outc
   W1: options => runsOf('W1', options),
   W2: options => runsOf('W2', options),
   W3: options => runsOf('W3', options),
-  W4: w4,
   RESULTS: options => runsOf('RESULTS', options),
   LONG: options => runsOf('LONG', options),
   PAYLOADS: options => runsOf('PAYLOADS', options),

@@ -4,18 +4,13 @@
 import { Loop } from '../load/loop.ts'
 import { Runs } from '../load/runs.ts'
 import { CpuMeter, secondsOf } from '../measure/cpu-meter.ts'
-import { type Percentiles, percentiles } from '../measure/latency.ts'
+import { percentiles } from '../measure/latency.ts'
 import type { Figures } from '../report/report.ts'
 import { endChild, forkBench, messageOf } from '../rig/child.ts'
 import type { Over } from '../rig/options.ts'
 import type { Runner } from '../rig/runner.ts'
 import { BENCH_APP, memosOfPasses, type Shape } from '../rig/workflows.ts'
 import type { CeilingMessage, CeilingRequest } from './ceiling-process.ts'
-
-interface Ceiling {
-  echo: { callsPerS: number; latencyMs: Percentiles; clientUsPerCall: number; serverUsPerCall: number }
-  relay: { runsPerS: number; latencyMs: Percentiles; relayUsPerRun: number; othersShare: number }
-}
 
 interface CeilingOptions {
   runner: Runner
@@ -27,7 +22,11 @@ interface CeilingOptions {
 
 const WARM_UP_SECONDS = 0.5
 
-export async function measureCeiling({ runner, shape, inFlight, seconds, over }: CeilingOptions): Promise<Ceiling> {
+/** Returns the figures of the ceiling, and the share of them that the engine reaches with `runsPerS`. */
+export async function ceilingFigures(
+  { runner, shape, inFlight, seconds, over }: CeilingOptions,
+  runsPerS: number,
+): Promise<Record<string, Figures>> {
   const child = forkBench(new URL('./ceiling-process.ts', import.meta.url))
   const pid = child.pid as number
   const send = (request: CeilingRequest) => child.send(request)
@@ -46,6 +45,7 @@ export async function measureCeiling({ runner, shape, inFlight, seconds, over }:
     const echoMeter = new CpuMeter({ client: pid, server: runner.pid })
     const echoed = await echo(seconds)
     const echoCpu = echoMeter.read()
+    const callsPerS = echoed.calls / echoed.seconds
     // With checkpoints the runner finishes the run in its first pass.
     send({ kind: 'relay', ...called, before, afters: over === 'checkpoints' ? afters.slice(0, 1) : afters })
     await messageOf<CeilingMessage, 'relaying'>(child, 'relaying')
@@ -58,46 +58,27 @@ export async function measureCeiling({ runner, shape, inFlight, seconds, over }:
     await loop.stop()
     await runs.close()
     if (loop.problems.length > 0) throw new Error(`the bare relay failed: ${loop.problems[0]}`)
+    const latencyMs = percentiles(window.latenciesMs)
     return {
-      echo: {
-        callsPerS: echoed.calls / echoed.seconds,
-        latencyMs: echoed.latencyMs,
-        clientUsPerCall: (secondsOf(echoCpu, 'client') * 1e6) / echoed.calls,
-        serverUsPerCall: (secondsOf(echoCpu, 'server') * 1e6) / echoed.calls,
+      'bare relay': {
+        'runs/s': window.runsPerS,
+        'p50 ms': latencyMs.p50,
+        'p99 ms': latencyMs.p99,
+        'us/run of the relay': (secondsOf(cpu, 'relay') * 1e6) / window.runs,
+        'engine reaches %': (100 * runsPerS) / window.runsPerS,
+        'others % of the machine': 100 * cpu.othersShare,
       },
-      relay: {
-        runsPerS: window.runsPerS,
-        latencyMs: percentiles(window.latenciesMs),
-        relayUsPerRun: (secondsOf(cpu, 'relay') * 1e6) / window.runs,
-        othersShare: cpu.othersShare,
+      'bare echo': {
+        'calls/s': callsPerS,
+        'p50 ms': echoed.latencyMs.p50,
+        'us/call client': (secondsOf(echoCpu, 'client') * 1e6) / echoed.calls,
+        'us/call server': (secondsOf(echoCpu, 'server') * 1e6) / echoed.calls,
+        'engine reaches % in invokes': (100 * runsPerS * afters.length) / callsPerS,
       },
     }
   } finally {
     runner.detach()
     await endChild(child)
-  }
-}
-
-/** Returns the figures of the ceiling, and the share of them that the engine reaches. */
-export async function ceilingFigures(options: CeilingOptions, runsPerS: number): Promise<Record<string, Figures>> {
-  const { echo, relay } = await measureCeiling(options)
-  const invokesPerS = runsPerS * memosOfPasses(options.shape, 0).length
-  return {
-    'bare relay': {
-      'runs/s': relay.runsPerS,
-      'p50 ms': relay.latencyMs.p50,
-      'p99 ms': relay.latencyMs.p99,
-      'us/run of the relay': relay.relayUsPerRun,
-      'engine reaches %': (100 * runsPerS) / relay.runsPerS,
-      'others % of the machine': 100 * relay.othersShare,
-    },
-    'bare echo': {
-      'calls/s': echo.callsPerS,
-      'p50 ms': echo.latencyMs.p50,
-      'us/call client': echo.clientUsPerCall,
-      'us/call server': echo.serverUsPerCall,
-      'engine reaches % in invokes': (100 * invokesPerS) / echo.callsPerS,
-    },
   }
 }
 

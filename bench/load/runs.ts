@@ -8,16 +8,16 @@ import { BENCH_APP, eventData, expectedResult, type Shape } from '../rig/workflo
 import { Api } from './api.ts'
 
 /**
- * When a run's call ends. `accepted`: with its 202. `finished` and `parked`: when the runner reports that it answered the run's
- * last invoke, or parked the run; listening to the runner costs the engine nothing. `stored`: with the frame `succeeded` on the
- * run's own stream. `reply`: with the result in the answer to the POST.
+ * When a run's call ends. `accepted`: with its 202. `finished`: when the runner reports that it answered the run's last invoke;
+ * listening to the runner costs the engine nothing. `stored`: with the frame `succeeded` on the run's own stream. `reply`: with
+ * the result in the answer to the POST.
  */
-export type Until = 'accepted' | 'finished' | 'parked' | 'stored' | 'reply'
+export type Until = 'accepted' | 'finished' | 'stored' | 'reply'
 
 /** A full engine answers 503; the run is posted again after this long. */
 const REFUSED_PAUSE_MS = 20
 /** A request that waits for the result holds its connection. */
-const CONNECTIONS: Readonly<Record<Until, number>> = { accepted: 64, finished: 64, parked: 64, stored: 64, reply: 512 }
+const CONNECTIONS: Readonly<Record<Until, number>> = { accepted: 64, finished: 64, stored: 64, reply: 512 }
 /** One in this many runs is checked through the API, and the first runs. */
 const SAMPLE_EVERY = 97
 const SAMPLES_MAX = 50
@@ -40,8 +40,6 @@ export class Runs {
   readonly #until: Until
   readonly #place: Place
   readonly #api: Api
-  /** Wake time of sleeping runs. */
-  readonly #untilMs: number | undefined
   /** Runs that the engine accepted. */
   accepted = 0
   /** Number of 503 answers. */
@@ -52,15 +50,10 @@ export class Runs {
   readonly acceptedMs: number[] = []
   readonly answeredMs: number[] = []
 
-  constructor(
-    place: Place,
-    shape: Shape,
-    { until = 'finished' as Until, untilMs = undefined as number | undefined, connections = 0 } = {},
-  ) {
+  constructor(place: Place, shape: Shape, { until = 'finished' as Until, connections = 0 } = {}) {
     this.#place = place
     this.shape = shape
     this.#until = until
-    this.#untilMs = untilMs
     this.#api = new Api(place.origins, { namespace: place.namespace, connections: connections || CONNECTIONS[until] })
   }
 
@@ -73,7 +66,7 @@ export class Runs {
     const n = ++lastNumber
     const [until, from] = [this.#until, performance.now()]
     const isReported = until !== 'accepted' && until !== 'reply'
-    const left = isReported ? this.#place.runner.whenLeft(n, until === 'parked' ? until : 'finished') : undefined
+    const finished = isReported ? this.#place.runner.whenFinished(n) : undefined
     const text = await this.#post(n)
     const acceptedAt = performance.now()
     this.accepted++
@@ -81,10 +74,10 @@ export class Runs {
     const isSampled = n % SAMPLE_EVERY === 0 || until === 'stored'
     const runId = isSampled ? (JSON.parse(text) as { runId: string }).runId : ''
     if (isSampled && until !== 'reply') this.samples.set(n, runId)
-    if (until !== 'stored') return ((await left) ?? acceptedAt) - from
+    if (until !== 'stored') return ((await finished) ?? acceptedAt) - from
     const storedAt = await this.#api.untilSucceeded(runId)
     this.acceptedMs.push(acceptedAt - from)
-    this.answeredMs.push(((await left) ?? Number.NaN) - from)
+    this.answeredMs.push(((await finished) ?? Number.NaN) - from)
     return storedAt - from
   }
 
@@ -94,8 +87,7 @@ export class Runs {
 
   /** Returns the text of the answer that accepts the run. */
   async #post(n: number): Promise<string> {
-    const data = this.#untilMs === undefined ? eventData(this.shape, n) : `{"n":${n},"untilMs":${this.#untilMs}}`
-    const body = `{"name":"${this.shape.name}","app":"${BENCH_APP}","data":${data}}`
+    const body = `{"name":"${this.shape.name}","app":"${BENCH_APP}","data":${eventData(this.shape, n)}}`
     const path = this.#until === 'reply' ? '/events?wait=30s' : '/events'
     for (;;) {
       const { status, text } = await this.#api.call('POST', path, body)

@@ -3,7 +3,7 @@
 
 import type { Socket } from 'node:net'
 import { WebSocket } from 'ws'
-import { counts, reportLeft } from './runner-reports.ts'
+import { counts, reportFinished } from './runner-reports.ts'
 import { answer, type Invoke, openSteps } from './workflows.ts'
 
 interface ConnectOptions {
@@ -62,9 +62,9 @@ export async function connectRunner({
   }
   const end = (id: string, invoke: Invoke) => {
     try {
-      const { status, body, left } = answer(invoke)
+      const { status, body, isLast } = answer(invoke)
       send('invoke.result', id, `{"status":${status},"body":${body}}`)
-      if (left) reportLeft(left, invoke.event.data.n)
+      if (isLast) reportFinished(invoke.event.data.n)
     } catch (error) {
       // A 4xx fails the run at once, and a failed run fails the bench.
       counts.failed++

@@ -4,7 +4,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { connectRunner } from './connect-runner.ts'
-import { counts, obeyParent, reportLeft, tellParent } from './runner-reports.ts'
+import { counts, obeyParent, reportFinished, tellParent } from './runner-reports.ts'
 import { answer, BENCH_APP, type Invoke, SHAPES } from './workflows.ts'
 
 const REGISTRATION = {
@@ -30,10 +30,10 @@ function invoke(response: ServerResponse, text: string): void {
   counts.passes++
   try {
     const request = JSON.parse(text) as Invoke
-    const { status, body, left, afterMs } = answer(request)
+    const { status, body, isLast, afterMs } = answer(request)
     const respond = () => {
       send(response, status, body)
-      if (left) reportLeft(left, request.event.data.n)
+      if (isLast) reportFinished(request.event.data.n)
     }
     if (afterMs === undefined) respond()
     else setTimeout(respond, afterMs)

@@ -11,31 +11,31 @@ export interface Attaching {
 /** Messages from the parent to the runner. */
 export type RunnerRequest = { kind: 'count' } | ({ kind: 'attach'; engineUrl: string } & Attaching) | { kind: 'detach' }
 
-/** Messages from the runner to the parent: finished and parked runs in one message per tick, and answers to requests. */
+/** Messages from the runner to the parent: finished runs in one message per tick, and answers to requests. */
 export type RunnerMessage =
   | { kind: 'listening'; port: number }
   | { kind: 'attached'; problem?: string }
-  | { kind: 'left'; finished: number[]; parked: number[] }
+  | { kind: 'finished'; runs: number[] }
   | { kind: 'counted'; passes: number; failed: number }
 
 /** The number of invokes so far, and of those that were refused. */
 export const counts = { passes: 0, failed: 0 }
 
-let left = { finished: [] as number[], parked: [] as number[] }
+let finished: number[] = []
 
 export function tellParent(message: RunnerMessage): void {
   process.send?.(message)
 }
 
-/** Reports that run `n` has left the load's loop. */
-export function reportLeft(what: 'finished' | 'parked', n: number): void {
-  if (left.finished.length + left.parked.length === 0) {
+/** Reports that the last invoke of run `n` is answered. */
+export function reportFinished(n: number): void {
+  if (finished.length === 0) {
     setImmediate(() => {
-      tellParent({ kind: 'left', ...left })
-      left = { finished: [], parked: [] }
+      tellParent({ kind: 'finished', runs: finished })
+      finished = []
     })
   }
-  left[what].push(n)
+  finished.push(n)
 }
 
 /** Answers the parent's requests. `attach` resolves with a function that closes the connection to the engine. */

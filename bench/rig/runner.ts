@@ -5,8 +5,6 @@ import { endChild, forkBench, messageOf } from './child.ts'
 import type { RunnerKind } from './options.ts'
 import type { Attaching, RunnerMessage, RunnerRequest } from './runner-reports.ts'
 
-type Left = 'finished' | 'parked'
-
 const PROGRAMS: Readonly<Record<RunnerKind, URL>> = {
   bare: new URL('./runner-process.ts', import.meta.url),
   sdk: new URL('./sdk-runner-process.ts', import.meta.url),
@@ -16,10 +14,8 @@ export class Runner {
   /** Address of the runner's server; `/echo` answers with the body it gets. */
   readonly origin: string
   readonly #child: ChildProcess
-  readonly #waiting = {
-    finished: new Map<number, (at: number) => void>(),
-    parked: new Map<number, (at: number) => void>(),
-  }
+  /** Callers that wait for the end of a run, by its number. */
+  readonly #waiting = new Map<number, (at: number) => void>()
   /** Gets the number of runs of each report of finished runs. */
   onFinished: (count: number) => void = () => {}
 
@@ -27,16 +23,14 @@ export class Runner {
     this.#child = child
     this.origin = `http://127.0.0.1:${port}`
     child.on('message', (message: RunnerMessage) => {
-      if (message.kind !== 'left') return
+      if (message.kind !== 'finished') return
       const now = performance.now()
-      for (const what of ['finished', 'parked'] as const) {
-        for (const n of message[what]) {
-          // Nobody waits when a last pass is repeated.
-          this.#waiting[what].get(n)?.(now)
-          this.#waiting[what].delete(n)
-        }
+      for (const n of message.runs) {
+        // Nobody waits when a last pass is repeated.
+        this.#waiting.get(n)?.(now)
+        this.#waiting.delete(n)
       }
-      if (message.finished.length > 0) this.onFinished(message.finished.length)
+      this.onFinished(message.runs.length)
     })
   }
 
@@ -50,9 +44,9 @@ export class Runner {
     return this.#child.pid as number
   }
 
-  /** Returns the time (performance.now) at which the runner reports that it answered the last invoke of run `n`, or parked it. */
-  whenLeft(n: number, what: Left): Promise<number> {
-    return new Promise(resolve => this.#waiting[what].set(n, resolve))
+  /** Returns the time (performance.now) at which the runner reports that it answered the last invoke of run `n`. */
+  whenFinished(n: number): Promise<number> {
+    return new Promise(resolve => this.#waiting.set(n, resolve))
   }
 
   /** Returns the number of invokes answered so far, and of those refused because their memo was wrong. */

@@ -55,9 +55,9 @@ async function measure(rig: Rig, adversary: Adversary): Promise<{ times: number[
   const [quiet, loud] = [new Api(origin, { namespace: QUIET }), new Api(origin, { namespace: LOUD })]
   let onFinished = () => {}
   const runner = await openServer((text, reply) => {
-    const { status, body, left } = answer(JSON.parse(text))
+    const { status, body, isLast } = answer(JSON.parse(text))
     reply(status, body)
-    if (left) onFinished()
+    if (isLast) onFinished()
   })
   await register(quiet, QUIET, { url: `${runner.origin}/invoke`, workflows: [{ name: SEQUENCE_3.name }] })
   const disturbing = await (adversary.over === 'connect'

@@ -47,7 +47,6 @@ const STREAM_NOTE =
 const LATENCY: Readonly<Record<Until, string>> = {
   accepted: 'to the 202 ms',
   finished: 'latency ms',
-  parked: 'latency ms',
   stored: 'to stored result ms',
   reply: 'to the result ms',
 }
