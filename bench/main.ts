@@ -6,7 +6,7 @@ import { describeMachine, type Machine } from './report/machine.ts'
 import { formatNumber, type Outcome, printResult, type Result } from './report/report.ts'
 import { type BenchOptions, readOptions, USAGE } from './rig/options.ts'
 import { appends } from './workloads/appends.ts'
-import { backlog, f1, growth, retention } from './workloads/beside.ts'
+import { backlog, growth } from './workloads/beside.ts'
 import { claims } from './workloads/claims.ts'
 import { consoleBudgets } from './workloads/console/console.ts'
 import { expressions } from './workloads/expressions.ts'
@@ -30,14 +30,12 @@ const WORKLOADS: Readonly<Record<string, (options: BenchOptions) => Promise<Outc
   LONG: options => runsOf('LONG', options),
   PAYLOADS: options => runsOf('PAYLOADS', options),
   BACKLOG: backlog,
-  RETENTION: retention,
   REPLAY: replay,
   EVENTS: events,
   WAITS: waits,
   CEL: expressions,
   D1: d1,
   D2: d2,
-  F1: f1,
   FLOOD: flood,
   GROWTH: growth,
   LISTS: lists,

@@ -128,18 +128,6 @@ export class Rig {
     this.#spans.push({ fromUs, toUs })
   }
 
-  /**
-   * Kills the engine and starts a new process on the same database. While profiling, it stops the engine gracefully instead,
-   * because a crash writes no profile. `env`: additional settings of the new process.
-   */
-  async restart(env: Readonly<Record<string, string>> = {}): Promise<void> {
-    const { engine } = this
-    await engine.stop(this.options.profile ? 'SIGTERM' : 'SIGKILL')
-    this.#engines[0] = await EngineProcess.start({ ...this.#engineOptions, env }, engine.port)
-    // A runner that is called over HTTP stays registered.
-    if (this.#setup.over !== undefined && this.#setup.over !== 'http') await this.#attach()
-  }
-
   /** Stops the engines, so that ceilings can be measured without them, and returns their profiles. */
   async stopEngines(): Promise<ThreadProfile[]> {
     if (this.#profiles !== undefined) return this.#profiles

@@ -11,7 +11,7 @@ const REGISTRATION = {
   app: BENCH_APP,
   runner: 'bench-runner',
   protocolVersion: 1,
-  workflows: SHAPES.map(({ name, registration }) => ({ name, ...registration })),
+  workflows: SHAPES.map(({ name }) => ({ name })),
 }
 /** Well below the 90 s after which a runner is stale. */
 const HEARTBEAT_MS = 20_000

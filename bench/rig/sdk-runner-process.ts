@@ -9,8 +9,8 @@ import { counts, obeyParent, reportFinished, tellParent } from './runner-reports
 import { BENCH_APP, SHAPES, type Shape, stepValue, WRITER, WRITER_STREAM, type WriterData } from './workflows.ts'
 
 function workflowOf(shape: Shape) {
-  const { name, kind, steps, registration } = shape
-  return createWorkflow({ name, ...registration }, async ({ event, step }: WorkflowArgs<{ n: number }>) => {
+  const { name, kind, steps } = shape
+  return createWorkflow({ name }, async ({ event, step }: WorkflowArgs<{ n: number }>) => {
     counts.passes++
     const { n } = event.data
     let sum = 0

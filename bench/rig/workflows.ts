@@ -21,8 +21,6 @@ export interface Shape {
   kind: 'sequence' | 'parallel' | 'sleeper'
   /** Names and hashed ids of the steps. */
   steps: { name: string; id: string }[]
-  /** Fields of the registration except the name. */
-  registration?: Record<string, unknown>
   /** Bytes of text in the event's data and in each step's result, in addition to the numbers. */
   padBytes?: number
   /** Delay before the bare runner answers an invoke. */
@@ -67,13 +65,6 @@ export const SEQUENCE_10000 = shape('sequence', 10_000)
 /** Sleeps until the time in its event. Only the bare runner serves it. */
 export const SLEEPER = shape('sleeper', 1)
 
-/** Three steps under a concurrency limit on each of 1,000 keys. */
-export const LIMITED_3: Shape = {
-  ...SEQUENCE_3,
-  name: 'limited-3',
-  registration: { concurrency: { limit: 1, key: 'int(event.data.n) % 1000' } },
-}
-
 /** One step, in an event and a result of this many bytes. */
 export const PAYLOADS: readonly Shape[] = [10_000, 100_000, 500_000].map(padBytes => ({
   ...shape('sequence', 1),
@@ -91,7 +82,6 @@ export const SHAPES: readonly Shape[] = [
   SEQUENCE_1000,
   SEQUENCE_10000,
   SLEEPER,
-  LIMITED_3,
   ...PAYLOADS,
   SLOW,
 ]

@@ -49,9 +49,6 @@ export const APART = {
   error: { message: 'the payment provider answered too late', code: 'step_failed' },
 } as const
 
-/** The apps of all listed runs. */
-export const LISTED_APPS = [APART.app, ...Array.from({ length: APPS }, (_, n) => `app-${n}`)]
-
 export interface Sample {
   /** An event that started two runs. */
   eventId: string
