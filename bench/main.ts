@@ -19,7 +19,6 @@ import { runsOf } from './workloads/runs.ts'
 import { events, idleStreams, readers, reads } from './workloads/streams.ts'
 import { turns } from './workloads/turns.ts'
 import { waits } from './workloads/waits.ts'
-import { d1, d2 } from './workloads/webhooks.ts'
 
 /** The workloads by id. */
 const WORKLOADS: Readonly<Record<string, (options: BenchOptions) => Promise<Outcome | Outcome[]>>> = {
@@ -34,8 +33,6 @@ const WORKLOADS: Readonly<Record<string, (options: BenchOptions) => Promise<Outc
   EVENTS: events,
   WAITS: waits,
   CEL: expressions,
-  D1: d1,
-  D2: d2,
   FLOOD: flood,
   GROWTH: growth,
   LISTS: lists,

@@ -96,7 +96,6 @@ function environment(profileDir: string | undefined): NodeJS.ProcessEnv {
   return {
     ...Object.fromEntries(own),
     ENGINE_LOG_LEVEL: 'warn',
-    ENGINE_WEBHOOK_ALLOW_PRIVATE: '1',
     PERDURE_BENCH_PROFILE_DIR: profileDir,
   }
 }

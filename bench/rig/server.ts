@@ -1,11 +1,11 @@
-// Servers of the bench process: runners of a few lines, and receivers of webhooks.
+// Servers of the bench process: runners of a few lines.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 type Reply = (status: number, body: string) => void
 
-/** Opens a server on all addresses of this machine. Without a reply a request hangs. */
+/** Opens a server on this machine. Without a reply a request hangs. */
 export async function openServer(
   take: (text: string, reply: Reply) => void,
 ): Promise<{ origin: string; close(): void }> {
@@ -18,7 +18,7 @@ export async function openServer(
     })
   })
   Object.assign(server, { requestTimeout: 0, keepAliveTimeout: 0 })
-  await new Promise<void>(resolve => server.listen(0, '0.0.0.0', resolve))
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     close() {
