@@ -7,7 +7,6 @@ import { formatNumber, type Outcome, printResult, type Result } from './report/r
 import { type BenchOptions, readOptions, USAGE } from './rig/options.ts'
 import { appends } from './workloads/appends.ts'
 import { backlog, growth } from './workloads/beside.ts'
-import { claims } from './workloads/claims.ts'
 import { consoleBudgets } from './workloads/console/console.ts'
 import { expressions } from './workloads/expressions.ts'
 import { flood } from './workloads/flood.ts'
@@ -17,7 +16,6 @@ import { replay } from './workloads/replay.ts'
 import { bulk, idle, schedules } from './workloads/resting.ts'
 import { runsOf } from './workloads/runs.ts'
 import { events, idleStreams, readers, reads } from './workloads/streams.ts'
-import { turns } from './workloads/turns.ts'
 import { waits } from './workloads/waits.ts'
 
 /** The workloads by id. */
@@ -42,8 +40,6 @@ const WORKLOADS: Readonly<Record<string, (options: BenchOptions) => Promise<Outc
   APPENDS: appends,
   SCHEDULES: schedules,
   BULK: bulk,
-  CLAIMS: claims,
-  TURNS: turns,
   IDLE: idle,
   ISOLATION: isolation,
   CONSOLE: consoleBudgets,

@@ -26,19 +26,16 @@ interface Sampling {
   samples?: number
   /** Takes no further sample once all of them together took this long. */
   spentMsMax?: number
-  /** Runs before each sample, unmeasured. */
-  before?(): Promise<unknown>
 }
 
 /** Returns percentiles of the times of `work` in ms, one after the other, and the number of samples; at least one. */
 export async function timed(
   work: () => Promise<unknown>,
-  { samples = Number.POSITIVE_INFINITY, spentMsMax = Number.POSITIVE_INFINITY, before }: Sampling,
+  { samples = Number.POSITIVE_INFINITY, spentMsMax = Number.POSITIVE_INFINITY }: Sampling,
 ): Promise<Percentiles & { count: number }> {
   const times: number[] = []
   let spentMs = 0
   do {
-    await before?.()
     const ms = await msOf(work)
     times.push(ms)
     spentMs += ms
