@@ -8,11 +8,9 @@ import { type BenchOptions, readOptions, USAGE } from './rig/options.ts'
 import { appends } from './workloads/appends.ts'
 import { backlog, growth } from './workloads/beside.ts'
 import { consoleBudgets } from './workloads/console/console.ts'
-import { expressions } from './workloads/expressions.ts'
 import { flood } from './workloads/flood.ts'
 import { isolation } from './workloads/isolation.ts'
 import { lists } from './workloads/lists.ts'
-import { replay } from './workloads/replay.ts'
 import { bulk, idle, schedules } from './workloads/resting.ts'
 import { runsOf } from './workloads/runs.ts'
 import { events, idleStreams, readers, reads } from './workloads/streams.ts'
@@ -27,10 +25,8 @@ const WORKLOADS: Readonly<Record<string, (options: BenchOptions) => Promise<Outc
   LONG: options => runsOf('LONG', options),
   PAYLOADS: options => runsOf('PAYLOADS', options),
   BACKLOG: backlog,
-  REPLAY: replay,
   EVENTS: events,
   WAITS: waits,
-  CEL: expressions,
   FLOOD: flood,
   GROWTH: growth,
   LISTS: lists,
