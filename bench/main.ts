@@ -11,7 +11,6 @@ import { consoleBudgets } from './workloads/console/console.ts'
 import { flood } from './workloads/flood.ts'
 import { isolation } from './workloads/isolation.ts'
 import { lists } from './workloads/lists.ts'
-import { bulk, idle, schedules } from './workloads/resting.ts'
 import { runsOf } from './workloads/runs.ts'
 import { events, idleStreams, readers, reads } from './workloads/streams.ts'
 import { waits } from './workloads/waits.ts'
@@ -34,9 +33,6 @@ const WORKLOADS: Readonly<Record<string, (options: BenchOptions) => Promise<Outc
   STREAMS: idleStreams,
   READERS: readers,
   APPENDS: appends,
-  SCHEDULES: schedules,
-  BULK: bulk,
-  IDLE: idle,
   ISOLATION: isolation,
   CONSOLE: consoleBudgets,
 }

@@ -34,7 +34,7 @@ export class Api {
   }
 
   /** Resolves with the whole answer, whatever its status. `onData` gets each piece of the body as it arrives. */
-  call(method: 'GET' | 'POST' | 'PUT', path: string, body?: string | Buffer, onData?: (text: string) => void) {
+  call(method: 'GET' | 'POST', path: string, body?: string | Buffer, onData?: (text: string) => void) {
     return new Promise<Answer>((resolve, reject) => {
       const answer: Answer = { status: 0, text: '', cursor: undefined }
       // A character may be split between two chunks.

@@ -20,9 +20,9 @@ export const USAGE = `npm run bench -- [options]
   --in-flight N,M  runs in flight in W1, one measurement each (default 100,300)
   --over A,B       http, connect, checkpoints: transports for W1, W2, RESULTS, W3, LONG and PAYLOADS (default: all)
   --runners A,B    bare, sdk: runners for W1, W2, RESULTS and LONG (default: both)
-  --runs N         schedules of SCHEDULES, runs of BACKLOG (default 100000)
-  --listed N       runs in the store of LISTS, CLAIMS, GROWTH and CONSOLE (default 1000000)
-  --store URL      a postgres:// database for W1, W2, RESULTS, W3, SCHEDULES, BULK, CLAIMS, LISTS, READS, STREAMS, IDLE and ISOLATION, each in a schema of its own
+  --runs N         runs of BACKLOG (default 100000)
+  --listed N       runs in the store of LISTS, GROWTH and CONSOLE (default 1000000)
+  --store URL      a postgres:// database for W1, W2, RESULTS, W3, LISTS, READS, STREAMS and ISOLATION, each in a schema of its own
   --engines N      engines on that database (default 1)
   --json FILE      also write the figures as JSON
   --profile        write CPU profiles of the engine and print where the time went
