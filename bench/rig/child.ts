@@ -9,16 +9,12 @@ process.on('exit', () => {
 })
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130))
 
-/** Kills the child when the bench ends, no matter how. */
-export function keep<C extends ChildProcess>(child: C): C {
+/** Starts the module at `url` as a child process with a message channel, which is killed when the bench ends, no matter how. */
+export function forkBench(url: URL): ChildProcess {
+  const child = fork(fileURLToPath(url), [], { execArgv: ['--import', 'tsx'] })
   alive.add(child)
   child.on('exit', () => alive.delete(child))
   return child
-}
-
-/** Starts the module at `url` as a child process with a message channel. */
-export function forkBench(url: URL): ChildProcess {
-  return keep(fork(fileURLToPath(url), [], { execArgv: ['--import', 'tsx'] }))
 }
 
 /** Returns the next message of this kind. Rejects if the child ends first. */

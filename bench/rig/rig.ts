@@ -3,14 +3,18 @@
 import { cpSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import type { Store } from '../../packages/engine/src/ports/store.ts'
+import { EngineProcess } from '../../test/kit/engine/engine-process.ts'
 import { keyOf } from '../load/api.ts'
 import { residentBytes } from '../measure/proc.ts'
 import { readProfiles, type ThreadProfile, type TimeSpan } from '../measure/profile.ts'
-import { type EngineOptions, EngineProcess } from './engine-process.ts'
 import type { BenchOptions, Over, RunnerKind } from './options.ts'
 import { Runner } from './runner.ts'
-import { openSchema, openStore, vacuum } from './store.ts'
+import { type Database, openSchema, openStore, vacuum } from './store.ts'
+
+const PERDURE = fileURLToPath(new URL('../../packages/cli/bin/perdure.js', import.meta.url))
+const PROFILE_THREADS = fileURLToPath(new URL('./profile-threads.cjs', import.meta.url))
 
 interface Setup {
   over?: Over
@@ -43,7 +47,7 @@ export class Rig {
   readonly #setup: Setup
   readonly #dir: string
   readonly #spans: TimeSpan[] = []
-  #engineOptions: EngineOptions
+  readonly #database: Database
   /** All use the same database; most workloads mean the first one. */
   #engines: EngineProcess[] = []
   #runner: Runner | undefined
@@ -54,19 +58,13 @@ export class Rig {
     this.options = options
     this.#setup = setup
     this.#dir = mkdtempSync(join(options.dir, 'perdure-bench-'))
-    const keys = setup.namespaces?.map(name => ({ label: name, namespace: name, kind: 'secret', key: keyOf(name) }))
-    this.#engineOptions = {
-      database: { file: join(this.#dir, 'engine.db') },
-      env: keys === undefined ? {} : { ENGINE_API_KEYS: JSON.stringify(keys) },
-      nodeFlags: options.nodeFlags,
-      profileDir: options.profile ? this.#dir : undefined,
-    }
+    this.#database = { file: join(this.#dir, 'engine.db') }
   }
 
   async open(): Promise<void> {
     const { store: address, engines } = this.options
     const { fill, kind = 'bare' } = this.#setup
-    const { database } = this.#engineOptions
+    const database = this.#database
     if (address !== undefined) {
       const schema = await openSchema(address)
       this.#schema = schema
@@ -77,7 +75,7 @@ export class Rig {
       await fill(store).finally(() => store.close())
       if (database.url !== undefined) await vacuum(database.url)
     }
-    while (this.#engines.length < engines) this.#engines.push(await EngineProcess.start(this.#engineOptions))
+    while (this.#engines.length < engines) this.#engines.push(await this.#startEngine())
     if (kind !== 'none') {
       this.#runner = await Runner.start(kind)
       await this.#attach()
@@ -96,7 +94,7 @@ export class Rig {
 
   /** Returns the addresses of all engines. */
   get origins(): string[] {
-    return this.#engines.map(({ origin }) => origin)
+    return this.#engines.map(({ url }) => url)
   }
 
   /** Returns the namespace of the runner, if the rig names any. */
@@ -107,7 +105,7 @@ export class Rig {
   /** Returns the size of the SQLite file and its write-ahead log in bytes. */
   get diskBytes(): number {
     const size = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0
-    const { file } = this.#engineOptions.database
+    const { file } = this.#database
     return size(file) + size(`${file}-wal`)
   }
 
@@ -132,7 +130,7 @@ export class Rig {
   async stopEngines(): Promise<ThreadProfile[]> {
     if (this.#profiles !== undefined) return this.#profiles
     this.#runner?.detach()
-    await Promise.all(this.#engines.map(engine => engine.stop()))
+    await Promise.all(this.#engines.map(engine => engine.sigterm()))
     const { profile, profileDir } = this.options
     if (profile && profileDir !== undefined) {
       const filter = (path: string) => path === this.#dir || path.endsWith('.cpuprofile')
@@ -143,10 +141,26 @@ export class Rig {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#engines.map(engine => engine.stop('SIGKILL')))
+    await Promise.all(this.#engines.map(engine => engine.kill9()))
     await this.#runner?.stop()
     await this.#schema?.drop()
     rmSync(this.#dir, { recursive: true, force: true })
+  }
+
+  /** Starts the real `perdure serve`. Profiles have its main thread and, through the preload, every other thread. */
+  async #startEngine(): Promise<EngineProcess> {
+    const { nodeFlags, profile } = this.options
+    const { namespaces } = this.#setup
+    const name = `--cpu-prof-name=main-${this.#engines.length + 1}.cpuprofile`
+    const profiler = ['--cpu-prof', `--cpu-prof-dir=${this.#dir}`, name, '--require', PROFILE_THREADS]
+    const keys = namespaces?.map(name => ({ label: name, namespace: name, kind: 'secret', key: keyOf(name) }))
+    const engine = await new EngineProcess({
+      program: [process.execPath, ...nodeFlags, ...(profile ? profiler : []), PERDURE],
+      storeFile: this.#database.url ?? this.#database.file,
+      env: { PERDURE_BENCH_PROFILE_DIR: this.#dir, ...(keys && { ENGINE_API_KEYS: JSON.stringify(keys) }) },
+    }).start()
+    void engine.exit.then(({ stderr }) => process.stderr.write(stderr))
+    return engine
   }
 
   /** Registers the runner. It opens a socket to each engine, like a fleet of runners behind a load balancer. */

@@ -91,10 +91,10 @@ interface Measured {
 
 /** Starts the writers, opens a reader of each stream, and measures a window in which all of them write. */
 async function measureWriters(rig: Rig, { writers, everyMs, isRead }: Load, seconds: number): Promise<Measured> {
-  const api = new Api(rig.engine.origin)
+  const api = new Api(rig.engine.url)
   const endAt = Date.now() + 3000 + writers * 10 + seconds * 1000
   const ids = await start(api, writers, { everyMs, endAt })
-  const readers = await Promise.all(ids.map(id => Reader.open(rig.engine.origin, id)))
+  const readers = await Promise.all(ids.map(id => Reader.open(rig.engine.url, id)))
   await until(() => readers.every(({ chunks }) => chunks > 0))
   if (!isRead) closeReaders(readers.map(({ socket }) => socket))
   for (const reader of readers) reader.latenciesMs.length = 0
@@ -132,7 +132,7 @@ function start(api: Api, count: number, data: object): Promise<string[]> {
 async function measureBytes(options: BenchOptions, setup: Parameters<typeof onRig>[1]): Promise<Figures> {
   const sizeAfter = async (rounds: number) => {
     const { bytes } = await onRig(options, setup, async rig => {
-      const api = new Api(rig.engine.origin)
+      const api = new Api(rig.engine.url)
       for (let round = 0; round < rounds; round++) {
         const ids = await start(api, TOKEN_WRITERS, { tokens: TOKENS })
         for (const id of ids) await api.untilSucceeded(id)

@@ -43,7 +43,7 @@ export function growth(options: BenchOptions): Promise<Outcome> {
       title: `W1 over connect while the store grows to ${options.listed.toLocaleString('en-US')} runs`,
       figures,
       notes: ['bytes on disk: the database and its write-ahead log'],
-      problems: [...loop.problems, ...(await verify(rig.engine.origin, [runs]))],
+      problems: [...loop.problems, ...(await verify(rig.engine.url, [runs]))],
     }
   })
 }
@@ -63,7 +63,7 @@ const BACKLOG_READS = [
 /** Runs that wait for a few slow steps: measures how fast they arrive, their memory, and the console's lists in the meantime. */
 export function backlog(options: BenchOptions): Promise<Outcome> {
   return onRig(options, {}, async rig => {
-    const api = new Api(rig.engine.origin)
+    const api = new Api(rig.engine.url)
     const before = rig.residentBytes
     const runs = new Runs(rig, SLOW, { until: 'accepted' })
     const loop = new Loop(SENDERS, () => runs.one(), options.runs)

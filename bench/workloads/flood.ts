@@ -81,7 +81,7 @@ function floodOver(options: BenchOptions, over: Over): Promise<Outcome> {
       ],
       problems: [
         ...[calmLoop, senders, other].flatMap(({ problems }) => problems),
-        ...(await verify(rig.engine.origin, [calm, posted])),
+        ...(await verify(rig.engine.url, [calm, posted])),
       ],
     }
   })
@@ -92,7 +92,7 @@ const cpuSeconds = (cpu: CpuUse) => secondsOf(cpu, '')
 
 /** A sender of another namespace. It posts events that start nothing, one at a time. */
 function otherSender({ engine }: Rig) {
-  const api = new Api(engine.origin, { namespace: OTHER })
+  const api = new Api(engine.url, { namespace: OTHER })
   const problems: string[] = []
   return {
     problems,

@@ -51,7 +51,7 @@ export async function isolation(options: BenchOptions): Promise<Outcome> {
 }
 
 async function measure(rig: Rig, adversary: Adversary): Promise<{ times: number[]; ended: number }> {
-  const { origin } = rig.engine
+  const { url: origin } = rig.engine
   const [quiet, loud] = [new Api(origin, { namespace: QUIET }), new Api(origin, { namespace: LOUD })]
   let onFinished = () => {}
   const runner = await openServer((text, reply) => {

@@ -36,7 +36,7 @@ export async function lists(options: BenchOptions): Promise<Outcome[]> {
     },
   }
   const { outcomes } = await onRig(options, setup, async rig => {
-    const reads = new Reads(rig.engine.origin, sample as Sample)
+    const reads = new Reads(rig.engine.url, sample as Sample)
     const all = await reads.lists()
     const pairs = await reads.pairs()
     const single = await reads.details(details as Details)

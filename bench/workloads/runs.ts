@@ -134,7 +134,7 @@ function measureRow(options: BenchOptions, row: Row): Promise<Outcome> {
     await loop.stop()
     await runs.close()
     const { passes, failed } = await runner.counted()
-    const problems = [...loop.problems, ...(await verify(rig.engine.origin, [runs]))]
+    const problems = [...loop.problems, ...(await verify(rig.engine.url, [runs]))]
     if (failed > 0) problems.push(`the runner refused ${failed} invokes whose memo was wrong`)
     const { runsPerS } = window
     const passesPerRun = memosOfPasses(shape, 0).length

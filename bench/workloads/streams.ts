@@ -25,7 +25,7 @@ const ONE_ROW = {
 
 /** Posts events that start nothing, this many at a time, and measures a window of them. */
 async function eventLoad(rig: Rig, inFlight: number, data: object, namespace?: string) {
-  const api = new Api(rig.engine.origin, namespace === undefined ? {} : { namespace })
+  const api = new Api(rig.engine.url, namespace === undefined ? {} : { namespace })
   const body = JSON.stringify({ name: 'bench.event', data })
   const loop = new Loop(inFlight, async () => {
     const { status, text } = await api.call('POST', '/events', body)
@@ -47,7 +47,7 @@ export async function events(options: BenchOptions): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
   for (const { title, workflows, note } of eventWorkloads()) {
     const outcome = await onRig(options, { kind: 'none' }, async rig => {
-      const api = new Api(rig.engine.origin)
+      const api = new Api(rig.engine.url)
       await api.post('/register', { app: BENCH_APP, url: 'http://127.0.0.1:9/invoke', workflows })
       await api.close()
       const { runs, runsPerS, cpu, problems } = await eventLoad(rig, 64, { kind: 'none', total: 1000 })
@@ -100,7 +100,7 @@ export function idleStreams(options: BenchOptions): Promise<Outcome> {
         path: STREAM_PATHS[at % STREAM_PATHS.length] as string,
         namespace: namespaces[at % namespaces.length] as string,
       }))
-      const sockets = await openReaders(rig.engine.origin, requests)
+      const sockets = await openReaders(rig.engine.url, requests)
       const { runs, runsPerS, cpu, ...load } = await eventLoad(rig, 16, { n: 1 }, OWN)
       closeReaders(sockets)
       problems.push(...load.problems)
@@ -143,7 +143,7 @@ export function readers(options: BenchOptions): Promise<Outcome> {
 }
 
 async function w1BesideReaders(rig: Rig): Promise<{ figures: Record<string, Figures>; problems: string[] }> {
-  const { origin } = rig.engine
+  const { url: origin } = rig.engine
   const runs = new Runs(rig, SEQUENCE_3)
   const loop = new Loop(100, () => runs.one())
   await loop.measure(READERS_WARM_UP_SECONDS)
@@ -178,7 +178,7 @@ async function w1BesideReaders(rig: Rig): Promise<{ figures: Record<string, Figu
 
 /** Measures one run of 50 steps with readers of its own stream. */
 async function oneRunBesideReaders(rig: Rig): Promise<Record<string, Figures>> {
-  const { origin } = rig.engine
+  const { url: origin } = rig.engine
   const api = new Api(origin)
   let n = 1e9
   /** Starts a run that has hardly begun when it is paused. A run that ends before it is paused is left out. */
@@ -252,7 +252,7 @@ export function reads(options: BenchOptions): Promise<Outcome> {
     },
   } as const
   return onRig(options, setup, async rig => {
-    const { origin } = rig.engine
+    const { url: origin } = rig.engine
     const [other, searched] = [new Api(origin, { namespace: OTHER }), new Api(origin, { namespace: SEARCHED })]
     const timesOf = async () => {
       const times = { read: [] as number[], loop: [] as number[] }

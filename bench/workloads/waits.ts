@@ -35,7 +35,7 @@ export function waits(options: BenchOptions): Promise<Outcome> {
     }
   }
   return onRig(options, { fill, kind: 'none' }, async rig => {
-    const api = new Api(rig.engine.origin)
+    const api = new Api(rig.engine.url)
     const figures: Record<string, Figures> = {}
     const problems: string[] = []
     for (const kind of KINDS) {

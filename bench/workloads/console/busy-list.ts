@@ -132,7 +132,7 @@ export async function idlePage({ engine }: Rig, browser: BenchBrowser, bars: Bar
     return (100_000 * secondsOf(meter.read(), 'engine')) / (IDLE_MINUTES * MINUTE_MS)
   }
   const alone = await cpuPercent()
-  const server = await openFrameServer(engine.origin, { leavesStream: true })
+  const server = await openFrameServer(engine.url, { leavesStream: true })
   const tab = await openList(browser, server, { width: 1600 })
   const open = await cpuPercent()
   const since = Date.now() - IDLE_MINUTES * MINUTE_MS

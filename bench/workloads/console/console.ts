@@ -34,7 +34,7 @@ export async function consoleBudgets(options: BenchOptions): Promise<Outcome[]> 
 function small(options: BenchOptions, browser: BenchBrowser): Promise<Outcome> {
   return onRig(options, { over: 'checkpoints' }, async rig => {
     const bars = new Bars()
-    const { origin } = rig.engine
+    const { url: origin } = rig.engine
     const api = new Api(origin)
     const untilMs = Date.now() + DAY_MS
     const start = async ({ name }: { name: string }, n: number) =>
@@ -78,7 +78,7 @@ function large(options: BenchOptions, browser: BenchBrowser): Promise<Outcome> {
   }
   return onRig(options, { fill }, async rig => {
     const bars = new Bars()
-    await pageReads({ origin: rig.engine.origin, workflow: 'workflow-3', runId }, browser, bars)
+    await pageReads({ origin: rig.engine.url, workflow: 'workflow-3', runId }, browser, bars)
     return outcomeOf(`pages of the console over ${options.listed.toLocaleString('en-US')} runs`, bars, browser)
   })
 }
