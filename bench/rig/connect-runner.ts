@@ -3,8 +3,8 @@
 
 import type { Socket } from 'node:net'
 import { WebSocket } from 'ws'
-import { counts, reportFinished } from './runner-reports.ts'
-import { answer, type Invoke, openSteps } from './workflows.ts'
+import { answerInvoke, counts } from './runner-reports.ts'
+import { type Invoke, openSteps } from './workflows.ts'
 
 interface ConnectOptions {
   /** URL of `/connect`, of the engine or of the ceiling process. */
@@ -60,17 +60,8 @@ export async function connectRunner({
     passes.delete(id)
     end(id, pass.invoke)
   }
-  const end = (id: string, invoke: Invoke) => {
-    try {
-      const { status, body, isLast } = answer(invoke)
-      send('invoke.result', id, `{"status":${status},"body":${body}}`)
-      if (isLast) reportFinished(invoke.event.data.n)
-    } catch (error) {
-      // A 4xx fails the run at once, and a failed run fails the bench.
-      counts.failed++
-      send('invoke.result', id, `{"status":400,"body":${JSON.stringify({ error: String(error) })}}`)
-    }
-  }
+  const end = (id: string, invoke: Invoke) =>
+    answerInvoke(invoke, (status, body) => send('invoke.result', id, `{"status":${status},"body":${body}}`))
   const invoked = (id: string, invoke: Invoke) => {
     counts.passes++
     if (!hasCheckpoints) return end(id, invoke)

@@ -4,8 +4,8 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { connectRunner } from './connect-runner.ts'
-import { counts, obeyParent, reportFinished, tellParent } from './runner-reports.ts'
-import { answer, BENCH_APP, type Invoke, SHAPES } from './workflows.ts'
+import { answerInvoke, counts, obeyParent, tellParent } from './runner-reports.ts'
+import { BENCH_APP, type Invoke, SHAPES } from './workflows.ts'
 
 const REGISTRATION = {
   app: BENCH_APP,
@@ -21,28 +21,11 @@ const server = createServer((request, response) => {
   request.on('data', chunk => chunks.push(chunk))
   request.on('end', () => {
     const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
-    if (request.url === '/echo') send(response, 200, body)
-    else invoke(response, body.toString())
+    if (request.url === '/echo') return send(response, 200, body)
+    counts.passes++
+    answerInvoke(JSON.parse(body.toString()) as Invoke, (status, text) => send(response, status, text))
   })
 })
-
-function invoke(response: ServerResponse, text: string): void {
-  counts.passes++
-  try {
-    const request = JSON.parse(text) as Invoke
-    const { status, body, isLast, afterMs } = answer(request)
-    const respond = () => {
-      send(response, status, body)
-      if (isLast) reportFinished(request.event.data.n)
-    }
-    if (afterMs === undefined) respond()
-    else setTimeout(respond, afterMs)
-  } catch (error) {
-    // A 4xx fails the run at once, and a failed run fails the bench.
-    counts.failed++
-    send(response, 400, JSON.stringify({ error: String(error) }))
-  }
-}
 
 function send(response: ServerResponse, status: number, body: string | Buffer): void {
   response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })

@@ -1,6 +1,7 @@
-// The child's side of the messages between a runner process and its parent.
+// The child's side of the messages between a runner process and its parent, and the answers of the bare runner.
 
 import type { Over } from './options.ts'
+import { answer, type Invoke } from './workflows.ts'
 
 /** How a runner registers with an engine. */
 export interface Attaching {
@@ -25,6 +26,23 @@ let finished: number[] = []
 
 export function tellParent(message: RunnerMessage): void {
   process.send?.(message)
+}
+
+/** Answers an invoke with `send`, and reports the end of its run. */
+export function answerInvoke(invoke: Invoke, send: (status: number, body: string) => void): void {
+  try {
+    const { status, body, isLast, afterMs } = answer(invoke)
+    const respond = () => {
+      send(status, body)
+      if (isLast) reportFinished(invoke.event.data.n)
+    }
+    if (afterMs === undefined) respond()
+    else setTimeout(respond, afterMs)
+  } catch (error) {
+    // A 4xx fails the run at once, and a failed run fails the bench.
+    counts.failed++
+    send(400, JSON.stringify({ error: String(error) }))
+  }
 }
 
 /** Reports that the last invoke of run `n` is answered. */
