@@ -2,12 +2,11 @@
 // promise does not hold. Ctrl-C ends it and removes everything that it has created.
 
 import { closeOpened } from '../test/kit/cleanup.ts'
-import { NAMES } from './names.ts'
 import { readOptions, usage } from './options.ts'
 import { problemLines, table, type Verdict, verdictLine, wordOf } from './report.ts'
 import { runSuite } from './run.ts'
 import { type OwnServers, startOwnServers } from './servers/own-servers.ts'
-import type { Suite } from './suite.ts'
+import { NAMES, SUITES } from './suites.ts'
 
 /** Suites that use PostgreSQL and Redis. */
 const ON_SERVERS: readonly string[] = ['teeth', 'clock', 'redis-silence', 'fencing', 'cluster']
@@ -24,20 +23,17 @@ async function main(args: readonly string[]): Promise<number> {
     return 0
   }
   const options = readOptions(args, NAMES)
-  const chosen = options.suites.length > 0 ? NAMES.filter(name => options.suites.includes(name)) : NAMES
-  const needsServers = chosen.some(name => ON_SERVERS.includes(name)) && !options.isListOnly
-  const servers = needsServers ? await startOwnServers() : undefined
-  removeOnInterrupt(servers)
-  // Suites read the addresses of the servers when they are loaded.
-  const { SUITES } = await import('./suites.ts')
   if (options.isListOnly) {
-    for (const name of NAMES) console.log(`${name.padEnd(14)} ${SUITES[name].proves}`)
+    for (const [name, load] of Object.entries(SUITES)) console.log(`${name.padEnd(14)} ${(await load()).proves}`)
     return 0
   }
+  const { suites } = options
+  const chosen = Object.entries(SUITES).filter(([name]) => suites.length === 0 || suites.includes(name))
+  const servers = chosen.some(([name]) => ON_SERVERS.includes(name)) ? await startOwnServers() : undefined
+  removeOnInterrupt(servers)
   const verdicts: Verdict[] = []
-  for (const name of chosen) {
-    const suite: Suite = SUITES[name]
-    const verdict = await runSuite(name, suite, options)
+  for (const [name, load] of chosen) {
+    const verdict = await runSuite(name, await load(), options)
     if (interruption) return interruption
     console.log([verdictLine(verdict), ...problemLines(verdict)].join('\n'))
     verdicts.push(verdict)

@@ -1,47 +1,29 @@
-// Every suite by its name. A new suite is a file in `suites`, with an entry here and in `names.ts`.
+// Every suite by its name, in the order in which they run. A suite is loaded when it is used: it reads the addresses of the servers
+// then. A new suite is a file in `suites`, with an entry here.
 
-import type { SuiteName } from './names.ts'
 import type { Suite } from './suite.ts'
-import { between } from './suites/between.ts'
-import { clock } from './suites/clock.ts'
-import { cluster } from './suites/cluster.ts'
-import { crashingSteps } from './suites/crashing-steps.ts'
-import { crashpoints } from './suites/crashpoints.ts'
-import { disk } from './suites/disk.ts'
-import { fencing } from './suites/fencing.ts'
-import { files } from './suites/files.ts'
-import { kill } from './suites/kill.ts'
-import { largeStates } from './suites/large-states.ts'
-import { overload } from './suites/overload.ts'
-import { powerloss } from './suites/powerloss.ts'
-import { redisSilence } from './suites/redis-silence.ts'
-import { runnerFaults } from './suites/runner-faults.ts'
-import { shutdown } from './suites/shutdown.ts'
-import { sim } from './suites/sim.ts'
-import { soak } from './suites/soak.ts'
-import { teeth } from './suites/teeth.ts'
-import { timers } from './suites/timers.ts'
-import { vanish } from './suites/vanish.ts'
 
-export const SUITES: Readonly<Record<SuiteName, Suite>> = {
-  sim,
-  teeth,
-  crashpoints,
-  powerloss,
-  shutdown,
-  disk,
-  files,
-  kill,
-  timers,
-  clock,
-  'runner-faults': runnerFaults,
-  'crashing-steps': crashingSteps,
-  between,
-  vanish,
-  'redis-silence': redisSilence,
-  overload,
-  'large-states': largeStates,
-  fencing,
-  cluster,
-  soak,
+export const SUITES: Readonly<Record<string, () => Promise<Suite>>> = {
+  sim: async () => (await import('./suites/sim.ts')).sim,
+  teeth: async () => (await import('./suites/teeth.ts')).teeth,
+  crashpoints: async () => (await import('./suites/crashpoints.ts')).crashpoints,
+  powerloss: async () => (await import('./suites/powerloss.ts')).powerloss,
+  shutdown: async () => (await import('./suites/shutdown.ts')).shutdown,
+  disk: async () => (await import('./suites/disk.ts')).disk,
+  files: async () => (await import('./suites/files.ts')).files,
+  kill: async () => (await import('./suites/kill.ts')).kill,
+  timers: async () => (await import('./suites/timers.ts')).timers,
+  clock: async () => (await import('./suites/clock.ts')).clock,
+  'runner-faults': async () => (await import('./suites/runner-faults.ts')).runnerFaults,
+  'crashing-steps': async () => (await import('./suites/crashing-steps.ts')).crashingSteps,
+  between: async () => (await import('./suites/between.ts')).between,
+  vanish: async () => (await import('./suites/vanish.ts')).vanish,
+  'redis-silence': async () => (await import('./suites/redis-silence.ts')).redisSilence,
+  overload: async () => (await import('./suites/overload.ts')).overload,
+  'large-states': async () => (await import('./suites/large-states.ts')).largeStates,
+  fencing: async () => (await import('./suites/fencing.ts')).fencing,
+  cluster: async () => (await import('./suites/cluster.ts')).cluster,
+  soak: async () => (await import('./suites/soak.ts')).soak,
 }
+
+export const NAMES = Object.keys(SUITES)

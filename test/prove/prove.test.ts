@@ -4,10 +4,10 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { NAMES } from '../../prove/names.ts'
 import { readOptions } from '../../prove/options.ts'
 import { problemLines, table, verdictLine, wordOf } from '../../prove/report.ts'
 import type { Finding } from '../../prove/suite.ts'
+import { NAMES } from '../../prove/suites.ts'
 import { filesLike } from '../tidy/files.ts'
 
 const MAIN = fileURLToPath(new URL('../../prove/main.ts', import.meta.url))
