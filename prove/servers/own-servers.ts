@@ -4,9 +4,10 @@
 
 import { type ChildProcess, execFileSync, type SpawnOptions, spawn } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '../../test/kit/servers/free-port.ts'
 import { until, within } from '../../test/kit/until.ts'
 
 const POSTGRES_DIRECTORIES = '/usr/lib/postgresql'
@@ -124,16 +125,6 @@ function unprivileged(): { uid?: number; gid?: number } | undefined {
     }
   }
   return undefined
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().on('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
 }
 
 function answers(port: number): Promise<boolean> {

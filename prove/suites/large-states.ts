@@ -2,14 +2,13 @@
 // wait, and short runs of others overtake them (docs/limits.md#memory).
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { request } from 'node:http'
-import { type AddressInfo, createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { onCleanup } from '../../test/kit/cleanup.ts'
 import { violations } from '../../test/kit/engine/violations.ts'
 import { type Api, EngineProcess, unique, until } from '../../test/kit/index.ts'
+import { freePort } from '../../test/kit/servers/free-port.ts'
 import type { Finding, Order, Suite } from '../suite.ts'
 
 const RUNNER = fileURLToPath(new URL('../load/large-runner.ts', import.meta.url))
@@ -116,14 +115,6 @@ function readLate(url: string): Promise<number | undefined> {
     })
     sent.on('error', () => resolve(undefined)).end()
   })
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
 }
 
 /** Starts the engine, and restarts it whenever it dies. */
