@@ -1,11 +1,14 @@
 // `perdure init`: writes a project with a workflow, its test and a worker. `npm create perdure` runs it.
 
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { FIRST_EVENT } from '@perdure/protocol/first-run'
 import type { Command } from 'commander'
 import { UsageError } from '../../command-line/flags.ts'
-import { projectFiles } from './template.ts'
+import { packageFile } from '../../command-line/package-file.ts'
+
+const TEMPLATE = fileURLToPath(packageFile('template/'))
 
 /** Longest name of a project: npm's bound for a package. */
 const NAME_CHARS_MAX = 214
@@ -39,7 +42,7 @@ function init(home: string, version: string): string[] {
   if (others.length > 0) {
     throw new UsageError(`the folder ${home} is not empty (${others.slice(0, 3).join(', ')}); name a new one`)
   }
-  const files = projectFiles({ name, version })
+  const files = projectFiles(name, version)
   for (const { path, text } of files) {
     const file = join(home, path)
     mkdirSync(dirname(file), { recursive: true })
@@ -59,4 +62,16 @@ function init(home: string, version: string): string[] {
     `  npx perdure events send ${FIRST_EVENT.name} --data '${JSON.stringify(FIRST_EVENT.data)}'`,
     '  npx perdure runs watch RUN_ID',
   ]
+}
+
+/** The files of `template` with the project's name and this version filled in, in the order of their paths (with `/`). */
+function projectFiles(name: string, version: string): { path: string; text: string }[] {
+  const paths = readdirSync(TEMPLATE, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => `${entry.parentPath}/${entry.name}`.slice(TEMPLATE.length).replaceAll('\\', '/').replace(/^\//, ''))
+  return paths.sort().map(path => ({
+    // A package leaves out files named .gitignore, so the template has no dot.
+    path: path === 'gitignore' ? '.gitignore' : path,
+    text: readFileSync(`${TEMPLATE}/${path}`, 'utf8').replaceAll('{{name}}', name).replaceAll('{{version}}', version),
+  }))
 }
