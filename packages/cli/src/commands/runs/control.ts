@@ -1,4 +1,4 @@
-// `perdure runs cancel|pause|resume|replay|retry`: act on a run, or fork it.
+// `perdure runs cancel|pause|resume|replay|retry|erase`: act on a run, fork it, or erase it.
 
 import type { RunSummary } from '@perdure/protocol'
 import type { Command } from 'commander'
@@ -6,6 +6,7 @@ import { type EngineContext, engineCommand, show } from '../../command-line/comm
 import { UsageError } from '../../command-line/flags.ts'
 import { checkWait, waitForRuns } from '../../command-line/follow.ts'
 import { wholeId } from '../../command-line/ids.ts'
+import { doneCommand } from '../../command-line/operation.ts'
 import { jsonOption, timeoutOption, type WaitOptions } from '../../command-line/options.ts'
 import { actOnMany, type ManyOptions, manyOptions, namesOne } from './many.ts'
 
@@ -91,6 +92,18 @@ export function controlCommands(runs: Command): void {
       return forked(context, await context.client.retryRunFromStep({ id, body }, context))
     },
   )
+}
+
+/** Adds `erase` to `perdure runs`. */
+export function eraseCommand(runs: Command): void {
+  doneCommand(runs, 'erase', {
+    operation: 'eraseRun',
+    description: 'erase a finished run with its steps, logs and payloads, for good',
+    examples: ['perdure runs erase run_01K...'],
+    confirm: ({ id }) => `Erase ${id} for good?`,
+    done: 'erased',
+    line: ({ id }) => `${id} is erased`,
+  })
 }
 
 /** The step whose failure ended the run. Throws UsageError if the run ended without one. */

@@ -1,4 +1,5 @@
-// `perdure runs settle`: ends an outstanding step by hand.
+// `perdure runs settle` ends an outstanding step by hand, `perdure runs callback` one that waits for its callback, as a post to its
+// URL does.
 
 import { type Command, Option } from 'commander'
 import type { EngineContext } from '../../../command-line/commands.ts'
@@ -32,5 +33,18 @@ export function settleCommand(runs: Command): void {
       return { data: await jsonOption('--data', data as string, terminal), reason }
     },
     lines: ({ name, status }) => [`${name} ${status}`],
+  })
+}
+
+/** Adds `perdure runs callback` to `perdure runs`. */
+export function callbackCommand(runs: Command): void {
+  showCommand(runs, 'callback', {
+    operation: 'completeCallback',
+    description: "complete a step that waits for its callback, by the callback's URL or token",
+    examples: [`perdure runs callback "$URL" --data '{"approved": true}'`],
+    more: [new Option('--data <json>', 'the result of the step; @file reads a file, - standard input')],
+    body: async ({ options: { data }, terminal }: EngineContext<{ data?: string }>) =>
+      data === undefined ? null : await jsonOption('--data', data, terminal),
+    lines: () => ['the callback is stored'],
   })
 }
