@@ -1,6 +1,6 @@
 // The common version of all packages: reads it, and writes a new one to every place that has it.
 
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const VERSION = /^(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z.-]+))?$/
@@ -75,9 +75,9 @@ export function writeVersion(root: string, next: string): void {
   for (const parent of ['packages', 'examples']) {
     for (const name of readdirSync(join(root, parent))) {
       const file = `${parent}/${name}/package.json`
-      const manifest = readOptional(root, file)
-      if (!manifest) continue
-      raised(manifest as Manifest)
+      if (!existsSync(join(root, file))) continue
+      const manifest = read(root, file) as Manifest
+      raised(manifest)
       write(root, file, manifest)
     }
   }
@@ -93,16 +93,6 @@ export function writeVersion(root: string, next: string): void {
 
 function read(root: string, file: string): unknown {
   return JSON.parse(readFileSync(join(root, file), 'utf8'))
-}
-
-function readOptional(root: string, file: string): unknown {
-  try {
-    return read(root, file)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT' || (error as NodeJS.ErrnoException).code === 'ENOTDIR')
-      return undefined
-    throw error
-  }
 }
 
 function write(root: string, file: string, value: unknown): void {
