@@ -6,7 +6,7 @@ import { cpuSeconds, machineSeconds, type ThreadSeconds, threadSeconds } from '.
 interface CpuShare {
   process: string
   seconds: number
-  /** The thread that runs the JavaScript: the first one, or the busiest one if the first only waits, as in the engine. */
+  /** The first thread, which runs the JavaScript. */
   mainSeconds: number
   /** The busiest other thread; in the engine it is the store's writer. */
   busiestOtherSeconds: number
@@ -61,9 +61,6 @@ export class CpuMeter {
   }
 }
 
-/** A first thread with less than this share of the busiest one counts as waiting. */
-const WAITING_SHARE = 0.1
-
 function split(pid: number, before: ThreadSeconds): { mainSeconds: number; busiestOtherSeconds: number } {
   let mainSeconds = 0
   const others: number[] = []
@@ -72,7 +69,5 @@ function split(pid: number, before: ThreadSeconds): { mainSeconds: number; busie
     if (tid === pid) mainSeconds = used
     else others.push(used)
   }
-  const [busiest = 0, next = 0] = others.sort((a, b) => b - a)
-  if (mainSeconds >= WAITING_SHARE * busiest) return { mainSeconds, busiestOtherSeconds: busiest }
-  return { mainSeconds: busiest, busiestOtherSeconds: next }
+  return { mainSeconds, busiestOtherSeconds: Math.max(0, ...others) }
 }
