@@ -1,16 +1,9 @@
 // Prints the error of a run or a step: its message with code and step, its own fields, its causes and its stack.
 
-import type { ErrorCause, ErrorFields } from '@perdure/protocol'
+import type { ErrorFields, StepRecord } from '@perdure/protocol'
 
-export interface ShownError {
-  message: string
-  name?: string | undefined
-  stack?: string | undefined
-  code?: string | undefined
-  stepName?: string | undefined
-  fields?: ErrorFields | undefined
-  cause?: ErrorCause | undefined
-}
+/** The error of a step, or of a run, whose codes are a list. */
+export type ShownError = NonNullable<StepRecord['error']>
 
 /**
  * "no luck (step_failed in step "pay")": the error without its detail. The code of the thrown error takes precedence over the
