@@ -13,7 +13,6 @@ import { isolation } from './workloads/isolation.ts'
 import { lists } from './workloads/lists.ts'
 import { runsOf } from './workloads/runs.ts'
 import { events, idleStreams, readers, reads } from './workloads/streams.ts'
-import { waits } from './workloads/waits.ts'
 
 /** The workloads by id. */
 const WORKLOADS: Readonly<Record<string, (options: BenchOptions) => Promise<Outcome | Outcome[]>>> = {
@@ -25,7 +24,6 @@ const WORKLOADS: Readonly<Record<string, (options: BenchOptions) => Promise<Outc
   PAYLOADS: options => runsOf('PAYLOADS', options),
   BACKLOG: backlog,
   EVENTS: events,
-  WAITS: waits,
   FLOOD: flood,
   GROWTH: growth,
   LISTS: lists,
