@@ -12,7 +12,7 @@ import { flood } from './workloads/flood.ts'
 import { isolation } from './workloads/isolation.ts'
 import { lists } from './workloads/lists.ts'
 import { runsOf } from './workloads/runs.ts'
-import { events, idleStreams, readers, reads } from './workloads/streams.ts'
+import { events, idleStreams, readers } from './workloads/streams.ts'
 
 /** The workloads by id. */
 const WORKLOADS: Readonly<Record<string, (options: BenchOptions) => Promise<Outcome | Outcome[]>>> = {
@@ -27,7 +27,6 @@ const WORKLOADS: Readonly<Record<string, (options: BenchOptions) => Promise<Outc
   FLOOD: flood,
   GROWTH: growth,
   LISTS: lists,
-  READS: reads,
   STREAMS: idleStreams,
   READERS: readers,
   APPENDS: appends,

@@ -22,7 +22,7 @@ export const USAGE = `npm run bench -- [options]
   --runners A,B    bare, sdk: runners for W1, W2, RESULTS and LONG (default: both)
   --runs N         runs of BACKLOG (default 100000)
   --listed N       runs in the store of LISTS, GROWTH and CONSOLE (default 1000000)
-  --store URL      a postgres:// database for W1, W2, RESULTS, W3, LISTS, READS, STREAMS and ISOLATION, each in a schema of its own
+  --store URL      a postgres:// database for W1, W2, RESULTS, W3, LISTS, STREAMS and ISOLATION, each in a schema of its own
   --engines N      engines on that database (default 1)
   --json FILE      also write the figures as JSON
   --profile        write CPU profiles of the engine and print where the time went

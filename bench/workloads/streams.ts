@@ -1,18 +1,14 @@
-// EVENTS, STREAMS, READERS and READS: events, runs and reads of one namespace, together with filters, open streams, readers and
-// searches.
+// EVENTS, STREAMS and READERS: events and runs of one namespace, together with filters, open streams and readers.
 
-import { setTimeout as pause } from 'node:timers/promises'
-import { derivedId } from '../../packages/engine/src/domain/text/ids.ts'
-import type { Store } from '../../packages/engine/src/ports/store.ts'
 import { Api } from '../load/api.ts'
 import { Loop, measured } from '../load/loop.ts'
 import { closeReaders, openReaders } from '../load/readers.ts'
 import { Runs, verify } from '../load/runs.ts'
-import { msOf, percentiles } from '../measure/latency.ts'
+import { percentiles } from '../measure/latency.ts'
 import { cpuFigures, type Figures, type Outcome } from '../report/report.ts'
 import type { BenchOptions } from '../rig/options.ts'
 import { onRig, type Rig } from '../rig/rig.ts'
-import { databaseName, endedRun } from '../rig/store.ts'
+import { databaseName } from '../rig/store.ts'
 import { BENCH_APP, SEQUENCE_3, SEQUENCE_50 } from '../rig/workflows.ts'
 
 const WARM_UP_SECONDS = 1
@@ -214,84 +210,4 @@ async function oneRunBesideReaders(rig: Rig): Promise<Record<string, Figures>> {
   }
   await api.close()
   return figures
-}
-
-const SEARCHES = 20
-const LONG_RUNS = 100
-const LONG_CHARS = 1_000_000
-const SEARCHED = 'searched'
-const OTHER = 'other'
-/** Pause between two reads, so that they do not load the engine themselves. */
-const READ_PAUSE_MS = 5
-
-/**
- * Measures how long a plain read of one namespace takes while another namespace searches deep in long runs, twenty searches at a
- * time.
- */
-export function reads(options: BenchOptions): Promise<Outcome> {
-  const longRun = (namespace: string, i: number, input: string) => {
-    const createdAt = Date.UTC(2030, 0, 1) + i
-    return endedRun({
-      namespace,
-      id: derivedId('run', createdAt, String(i)),
-      createdAt,
-      input,
-      result: '{"done":true}',
-    })
-  }
-  const read = longRun(OTHER, LONG_RUNS, '{"n":1}')
-  const long = JSON.stringify('x'.repeat(LONG_CHARS))
-  const setup = {
-    kind: 'none',
-    namespaces: [SEARCHED, OTHER],
-    fill: async (store: Store) => {
-      for (let i = 0; i <= LONG_RUNS; i++) {
-        const run = i === LONG_RUNS ? read : longRun(SEARCHED, i, long)
-        await store.commit({ guards: [], changes: [{ type: 'run.created', run }] })
-      }
-    },
-  } as const
-  return onRig(options, setup, async rig => {
-    const { url: origin } = rig.engine
-    const [other, searched] = [new Api(origin, { namespace: OTHER }), new Api(origin, { namespace: SEARCHED })]
-    const timesOf = async () => {
-      const times = { read: [] as number[], loop: [] as number[] }
-      for (
-        const from = performance.now();
-        performance.now() - from < options.seconds * 1000;
-        await pause(READ_PAUSE_MS)
-      ) {
-        times.read.push(await msOf(() => other.get(`/runs/${read.id}`)))
-        times.loop.push(await msOf(() => other.get('/healthz')))
-      }
-      return { read: latencyOf(times.read), loop: latencyOf(times.loop) }
-    }
-    const alone = await timesOf()
-    const answers: Figures = {}
-    const searches = new Loop(SEARCHES, async () => {
-      const { status } = await searched.call('GET', '/runs?q=nothing&deep=1')
-      answers[`answered ${status}`] = (answers[`answered ${status}`] ?? 0) + 1
-      if (status === 503) await pause(1000)
-      return 0
-    })
-    const beside = await timesOf()
-    const counted = { ...answers }
-    await searches.stop()
-    await Promise.all([other.close(), searched.close()])
-    return {
-      title: `reads beside ${SEARCHES} deep searches of ${LONG_RUNS} runs of 1 MB, on ${databaseName(options)}`,
-      figures: {
-        'reads alone': alone.read,
-        'beside searches': beside.read,
-        '/healthz meanwhile': beside.loop,
-        searches: counted,
-      },
-      notes: ['/healthz touches no store: its times are those of the main event loop'],
-    }
-  })
-}
-
-function latencyOf(times: readonly number[]): Figures {
-  const { p50, p99, max } = percentiles(times)
-  return { 'p50 ms': p50, 'p99 ms': p99, 'max ms': max, requests: times.length }
 }
