@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { CLOCK_TIMER_MS_MAX, systemClock } from './system.ts'
+import { CLOCK_TIMER_MS_MAX } from './call-at.ts'
+import { systemClock } from './system.ts'
 
 const NOW = Date.UTC(2030, 0, 1)
 const DAY_MS = 86_400_000

@@ -2,12 +2,7 @@
 
 import { uptime } from 'node:os'
 import type { Clock } from '../../ports/clock.ts'
-
-/**
- * Longest single timer. It is far below the 2^31-1 ms above which `setTimeout` fires at once, so that a clock that was set
- * forward, or a machine that slept, is noticed within a minute instead of at the end of the whole delay.
- */
-export const CLOCK_TIMER_MS_MAX = 60_000
+import { callAt } from './call-at.ts'
 
 /**
  * Timers keep the process alive: an engine without a listener must still wake for a due run. Every caller therefore cancels
@@ -16,8 +11,8 @@ export const CLOCK_TIMER_MS_MAX = 60_000
 export const systemClock: Clock = {
   now: () => Date.now(),
   elapsed: () => performance.now(),
-  at: (time, fn) => callAt(Date.now, time, fn),
-  after: (ms, fn) => callAt(elapsed, elapsed() + ms, fn),
+  at: (time, fn) => callAt(WALL, time, fn),
+  after: (ms, fn) => callAt(MONOTONIC, performance.now() + ms, fn),
 }
 
 /** How long the machine has slept since this process began, if its monotonic clock stands still meanwhile. */
@@ -28,19 +23,10 @@ export function systemSleptMs(): number {
 const STARTED_UPTIME_MS = uptime() * 1000
 const STARTED_AT = performance.now()
 
-const elapsed = () => performance.now()
+const WALL = { now: () => Date.now(), after: timeout }
+const MONOTONIC = { now: () => performance.now(), after: timeout }
 
-function callAt(read: () => number, time: number, fn: () => void): () => void {
-  let timer: NodeJS.Timeout
-  const arm = () => {
-    timer = setTimeout(check, Math.min(Math.max(0, time - read()), CLOCK_TIMER_MS_MAX))
-  }
-  // Reads the clock again, so that nothing fires before its time: this timer may have been one of many, `setTimeout`
-  // may be a millisecond early, and the wall clock may have been set back.
-  const check = () => {
-    if (read() >= time) fn()
-    else arm()
-  }
-  arm()
+function timeout(ms: number, fn: () => void): () => void {
+  const timer = setTimeout(fn, ms)
   return () => clearTimeout(timer)
 }
