@@ -10,7 +10,8 @@ import { createHash } from 'node:crypto'
 import { fromParameters } from '../description/placeholders.ts'
 import { GUARD_CHECKS, type GuardCheck } from '../write/guard-checks.ts'
 import { MUST_CHANGE, OPERATIONS, type OperationName, WAKE } from '../write/statements.ts'
-import { GROUPED_CHECKS, GROUPED_OPERATIONS, groupedCheck, groupedOperation } from './grouped/operations.ts'
+import { GROUPED_CHECKS, GROUPED_OPERATIONS, type GroupedCheck, type GroupedOperation } from './grouped/dependencies.ts'
+import { groupedCheck, groupedOperation } from './grouped/operations.ts'
 import { LIST_ELEMENTS } from './search-functions.ts'
 
 /** Classes of this database's advisory locks; the second key names the schema. */
@@ -93,11 +94,11 @@ BEGIN
     q := q + 4;
     holds := together > 0;
     IF holds THEN
-${GROUPED_CHECKS.map(groupedCheck).join('\n')}
+${(Object.keys(GROUPED_CHECKS) as GroupedCheck[]).map(groupedCheck).join('\n')}
       IF holds THEN
         newest := NULL;
         positions := NULL;
-${GROUPED_OPERATIONS.map(groupedOperation).join('\n')}
+${(Object.keys(GROUPED_OPERATIONS) as GroupedOperation[]).map(groupedOperation).join('\n')}
         answers := answers || array_fill(0, ARRAY[together]);
       END IF;
     END IF;

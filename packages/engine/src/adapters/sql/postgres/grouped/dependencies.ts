@@ -1,11 +1,12 @@
-// The keys of the rows that checks read and operations change: units that share none of them may be written in any order. A key
-// names a row, or the rows of one event name.
+// The checks and row operations that the write function can execute for many units at once, and the keys of the rows that they
+// read and change: units that share none of them may be written in any order. A key names a row, or the rows of one event name.
 
 import type { UnitRequest } from '../../batches/requests.ts'
 import { EVENTS } from '../../tables/events.ts'
 import { RUNS } from '../../tables/runs.ts'
 import { STEPS } from '../../tables/steps.ts'
-import type { GroupedCheck, GroupedOperation } from './operations.ts'
+import type { GUARD_CHECKS } from '../../write/guard-checks.ts'
+import type { OperationName } from '../../write/statements.ts'
 
 export interface Dependency {
   /** Keys of rows that no earlier unit may have changed. */
@@ -38,7 +39,7 @@ const AFTER_STEP = STEPS.moving.length
 /** The last parameter of `run.end`, after the columns, the status and two times. */
 const AFTER_END = AFTER_RUN + 4
 
-const CHECKS: Record<GroupedCheck, DependencyOf> = {
+export const GROUPED_CHECKS = {
   run: (unit, at) => reads(run(unit[at])),
   steps: (unit, at) => reads(stepsOf(unit[at])),
   // No grouped operation inserts a watch.
@@ -52,9 +53,11 @@ const CHECKS: Record<GroupedCheck, DependencyOf> = {
   givenId: (unit, at) => reads(givenId(unit, at)),
   // No grouped operation changes the catalog.
   catalog: () => NONE,
-}
+} satisfies Partial<Record<keyof typeof GUARD_CHECKS, DependencyOf>>
+export type GroupedCheck = keyof typeof GROUPED_CHECKS
 
-const OPERATIONS: Record<GroupedOperation, DependencyOf> = {
+/** In the order of execution: an event before the runs that look back to it, a row before its changes. */
+export const GROUPED_OPERATIONS = {
   'event.insert': (unit, at) => adds(events(unit[at + EVENT_NAME])),
   'dedupe.claim': (unit, at) => changes(claim(unit, at)),
   'run.insert': (unit, at) => adds(run(unit[at + RUN_ID])),
@@ -70,12 +73,5 @@ const OPERATIONS: Record<GroupedOperation, DependencyOf> = {
   'log.insert': () => NONE,
   'run.update': (unit, at) => changes(run(unit[at + AFTER_RUN])),
   'run.end': (unit, at) => changes(run(unit[at + AFTER_END])),
-}
-
-export function dependencyOfCheck(name: GroupedCheck, unit: UnitRequest, at: number): Dependency {
-  return CHECKS[name](unit, at)
-}
-
-export function dependencyOfOperation(name: GroupedOperation, unit: UnitRequest, at: number): Dependency {
-  return OPERATIONS[name](unit, at)
-}
+} satisfies Partial<Record<OperationName, DependencyOf>>
+export type GroupedOperation = keyof typeof GROUPED_OPERATIONS

@@ -1,41 +1,9 @@
-// The checks and row operations that the write function can execute for many units at once, with one statement each. Every
-// statement is made from the shared SQL of one row.
+// The statements that execute a check or row operation for many units at once. Each is made from the shared SQL of one row.
 
 import { fromParameters } from '../../description/placeholders.ts'
 import { GUARD_CHECKS, type GuardCheck } from '../../write/guard-checks.ts'
-import { MUST_CHANGE, NEWEST_POSITION, OPERATIONS, type OperationName } from '../../write/statements.ts'
-
-export const GROUPED_CHECKS = [
-  'run',
-  'steps',
-  'watchers',
-  'plainWatchers',
-  'noWatchPaths',
-  'noWaiters',
-  'events',
-  'eventsAfter',
-  'dedupe',
-  'givenId',
-  'catalog',
-] as const satisfies readonly (keyof typeof GUARD_CHECKS)[]
-export type GroupedCheck = (typeof GROUPED_CHECKS)[number]
-
-/** In the order of execution: an event before the runs that look back to it, a row before its changes. */
-export const GROUPED_OPERATIONS = [
-  'event.insert',
-  'dedupe.claim',
-  'run.insert',
-  'givenId.insert',
-  'payload.insert',
-  'step.insert',
-  'wait.insert',
-  'step.update',
-  'frame.insert',
-  'log.insert',
-  'run.update',
-  'run.end',
-] as const satisfies readonly OperationName[]
-export type GroupedOperation = (typeof GROUPED_OPERATIONS)[number]
+import { MUST_CHANGE, NEWEST_POSITION, OPERATIONS } from '../../write/statements.ts'
+import type { GroupedCheck, GroupedOperation } from './dependencies.ts'
 
 /** The positions of the parameters in the array `a`, and their order. The list is in `plan`, after `q`. */
 const ROWS = 'FROM unnest(plan[q + 1 : q + n]) WITH ORDINALITY AS s(p, o)'

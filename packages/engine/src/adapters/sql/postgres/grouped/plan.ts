@@ -4,14 +4,19 @@
 
 import type { UnitRequest } from '../../batches/requests.ts'
 import type { Value } from '../../description/values.ts'
-import { type Dependency, dependencyOfCheck, dependencyOfOperation } from './dependencies.ts'
-import { GROUPED_CHECKS, GROUPED_OPERATIONS, type GroupedCheck, type GroupedOperation } from './operations.ts'
+import {
+  type Dependency,
+  GROUPED_CHECKS,
+  GROUPED_OPERATIONS,
+  type GroupedCheck,
+  type GroupedOperation,
+} from './dependencies.ts'
 
-const CHECK_INDEX: ReadonlyMap<Value, number> = new Map(GROUPED_CHECKS.map((name, i) => [name, i]))
+const CHECK_INDEX: ReadonlyMap<Value, number> = new Map(Object.keys(GROUPED_CHECKS).map((name, i) => [name, i]))
 const OPERATION_INDEX: ReadonlyMap<Value, number> = new Map(
-  GROUPED_OPERATIONS.map((name, i) => [name, GROUPED_CHECKS.length + i]),
+  Object.keys(GROUPED_OPERATIONS).map((name, i) => [name, CHECK_INDEX.size + i]),
 )
-const LISTS = GROUPED_CHECKS.length + GROUPED_OPERATIONS.length
+const LISTS = CHECK_INDEX.size + OPERATION_INDEX.size
 const EVENT_INSERTS = OPERATION_INDEX.get('event.insert') as number
 const RUN_INSERTS = OPERATION_INDEX.get('run.insert') as number
 /** Checks that many units of a batch have with the same values: those of an event name, and the catalog's. */
@@ -106,14 +111,14 @@ function join(section: Section, unit: UnitRequest, position: number): boolean {
     const index = CHECK_INDEX.get(name)
     if (index === undefined) return false
     at += 3
-    if (!isFree(dependencyOfCheck(name, unit, at))) return false
+    if (!isFree(GROUPED_CHECKS[name](unit, at))) return false
     found.push({ index, at, name })
     at += params + expected
   }
   while (at < unit.length) {
     const name = unit[at + 1] as GroupedOperation
     const index = OPERATION_INDEX.get(name)
-    if (index === undefined || !isFree(dependencyOfOperation(name, unit, at + 2))) return false
+    if (index === undefined || !isFree(GROUPED_OPERATIONS[name](unit, at + 2))) return false
     found.push({ index, at: at + 2, name })
     at += 2 + (unit[at] as number)
   }
