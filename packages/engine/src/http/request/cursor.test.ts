@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { type CursorScope, decodeCursor, encodeCursor, isPosition } from './cursor.ts'
+import { type CursorScope, decodeCursor, encodeCursor, readNumber as read } from './cursor.ts'
 
 const scope: CursorScope = { kind: 'runs', namespace: 'default', filter: { app: 'shop', status: undefined } }
-const read = ([position]: unknown[]): number | undefined => (isPosition(position) ? position : undefined)
 const refused = expect.objectContaining({ code: 'invalid_cursor' })
 
 const forge = (parts: unknown): string => Buffer.from(JSON.stringify(parts)).toString('base64url')

@@ -23,7 +23,7 @@ export interface CursorScope {
     | 'bulkResults'
     | 'definitions'
   namespace: string
-  filter: Record<string, string | undefined>
+  filter: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
 }
 
 /** The cursor that leads to the rows after `position`. */
@@ -58,8 +58,25 @@ export function decodeCursor<Position>(
   return position
 }
 
-/** Whether `value` can be a numeric sort position. */
-export function isPosition(value: unknown): value is number {
+/** Reads the position of a list whose rows follow each other by an id or a name. */
+export function readId([id, ...rest]: unknown[]): string | undefined {
+  return typeof id === 'string' && rest.length === 0 ? id : undefined
+}
+
+/** Reads the position of a list whose rows follow each other by a number. */
+export function readNumber([value, ...rest]: unknown[]): number | undefined {
+  return isNumber(value) && rest.length === 0 ? value : undefined
+}
+
+/** Reads the position of a list whose rows follow each other by a time, and by id at the same time. */
+export function readTimeAndId<Time extends string>(time: Time) {
+  return ([at, id, ...rest]: unknown[]): (Record<Time, number> & { id: string }) | undefined =>
+    isNumber(at) && typeof id === 'string' && rest.length === 0
+      ? ({ [time]: at, id } as Record<Time, number> & { id: string })
+      : undefined
+}
+
+function isNumber(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0
 }
 
@@ -77,6 +94,6 @@ function parse(cursor: string): Record<string, unknown> | undefined {
 }
 
 function fingerprint(filter: CursorScope['filter']): string {
-  const set = Object.entries(filter).filter(([, value]) => value !== undefined)
+  const set = Object.entries(filter).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))
   return createHash('sha256').update(JSON.stringify(set.sort())).digest('base64url').slice(0, 12)
 }

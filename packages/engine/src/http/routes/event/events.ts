@@ -19,7 +19,7 @@ import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { scan } from '../../access/scan.ts'
 import { bodyOf } from '../../request/body.ts'
-import { decodeCursor, encodeCursor, isPosition } from '../../request/cursor.ts'
+import { decodeCursor, encodeCursor, readId, readNumber } from '../../request/cursor.ts'
 import { notFound, pathId } from '../../request/query.ts'
 import { sendJson } from '../../response/reply.ts'
 import { tokenOf } from '../run/live/run-tokens.ts'
@@ -68,8 +68,8 @@ export function eventRoutes(app: FastifyInstance, context: HttpContext): void {
   mount(app, context, operations.listEvents, async (request, reply, query) => {
     const { limit, cursor, ...filter } = query
     const { namespace } = request.actor
-    const scope = { kind: 'events', namespace, filter: textsOf(filter) } as const
-    const before = decodeCursor(cursor, scope, readPosition)
+    const scope = { kind: 'events', namespace, filter } as const
+    const before = decodeCursor(cursor, scope, readNumber)
     // One row more than the limit shows whether there is a next page.
     const rows = { ...filter, before, limit: limit + 1 }
     const found = await scan(context, reply, signal => deps.store.in(namespace).events(rows, signal))
@@ -86,8 +86,8 @@ export function eventRoutes(app: FastifyInstance, context: HttpContext): void {
 
   mount(app, context, operations.listEventNames, async (request, reply, { prefix, since, limit, cursor }) => {
     const { namespace } = request.actor
-    const scope = { kind: 'eventNames', namespace, filter: textsOf({ prefix }) } as const
-    const after = decodeCursor(cursor, scope, readName)
+    const scope = { kind: 'eventNames', namespace, filter: { prefix } } as const
+    const after = decodeCursor(cursor, scope, readId)
     const query = { prefix, since, after, limit: limit + 1 }
     const found = await scan(context, reply, signal => deps.store.in(namespace).eventNames(query, signal))
     const page = found.slice(0, limit)
@@ -129,18 +129,4 @@ function presentName({ name, lastAt, lastEventId, count }: NamedEvents): EventNa
 /** Whether the page ended because it is large. */
 function isCutOff(page: readonly PositionedEvent[]): boolean {
   return page.reduce((sum, { event }) => sum + (event.data?.length ?? 0), 0) > EVENT_PAGE_CHARS_MAX
-}
-
-function readPosition([position, ...rest]: unknown[]): number | undefined {
-  return isPosition(position) && rest.length === 0 ? position : undefined
-}
-
-function readName([name, ...rest]: unknown[]): string | undefined {
-  return typeof name === 'string' && rest.length === 0 ? name : undefined
-}
-
-/** The given filters, in the form to which a cursor is bound. */
-function textsOf(filter: Readonly<Record<string, string | number | undefined>>): Record<string, string> {
-  const given = Object.entries(filter).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(given.map(([name, value]) => [name, String(value)]))
 }

@@ -11,7 +11,7 @@ import type { ScheduledQuery } from '../../../ports/store-reads.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { scan } from '../../access/scan.ts'
-import { decodeCursor, encodeCursor, isPosition } from '../../request/cursor.ts'
+import { decodeCursor, encodeCursor, readTimeAndId } from '../../request/cursor.ts'
 import { pathId } from '../../request/query.ts'
 import { sendJson } from '../../response/reply.ts'
 
@@ -22,7 +22,7 @@ export function scheduledEventRoutes(app: FastifyInstance, context: HttpContext)
     const { namespace } = request.actor
     const terms = filterTerms(given)
     const scope = { kind: 'scheduled', namespace, filter: { terms: terms.join('\n') } } as const
-    const after = decodeCursor(cursor, scope, readPosition)
+    const after = decodeCursor(cursor, scope, readTimeAndId('dueAt'))
     const reads = store.in(namespace)
     const rows = await scan(context, reply, signal => reads.scheduledEvents({ terms, after, limit }, signal))
     // A page may end early, so only an empty one shows that nothing follows.
@@ -56,10 +56,6 @@ function filterOf({ name, attribute, key }: ScheduledFilter): ScheduledFilter {
 
 function positionOf({ dueAt, id }: FlowRow): NonNullable<ScheduledQuery['after']> {
   return { dueAt: dueAt as number, id }
-}
-
-function readPosition([dueAt, id, ...rest]: unknown[]): ScheduledQuery['after'] {
-  return isPosition(dueAt) && typeof id === 'string' && rest.length === 0 ? { dueAt, id } : undefined
 }
 
 function scheduledText(row: FlowRow): JsonText {

@@ -14,7 +14,7 @@ import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { scan } from '../../access/scan.ts'
 import { bodyOf } from '../../request/body.ts'
-import { decodeCursor, encodeCursor, isPosition } from '../../request/cursor.ts'
+import { decodeCursor, encodeCursor, readId, readTimeAndId } from '../../request/cursor.ts'
 import { timestamp as readTimestamp } from '../../request/timestamp.ts'
 import { checkEventName, checkName, validator } from '../../request/validate.ts'
 import { sendJson } from '../../response/reply.ts'
@@ -33,12 +33,12 @@ export function scheduleRoutes(app: FastifyInstance, context: HttpContext): void
     const { namespace } = request.actor
     const scope = { kind: 'schedules', namespace, filter: { source, sort } } as const
     if (sort !== 'id') {
-      const after = decodeCursor(cursor, scope, readSortPosition)
+      const after = decodeCursor(cursor, scope, readTimeAndId('at'))
       const page = await scan(context, reply, signal => reads.sorted(namespace, { source, sort, limit, after }, signal))
       if (page.next) reply.header('x-next-cursor', encodeCursor(scope, [page.next.at, page.next.id]))
       return sendJson(reply, 200, list(page.texts))
     }
-    const after = decodeCursor(cursor, scope, readPosition)
+    const after = decodeCursor(cursor, scope, readId)
     const page = await scan(context, reply, signal => reads.page(namespace, { source, limit, after }, signal))
     if (page.next !== undefined) reply.header('x-next-cursor', encodeCursor(scope, [page.next]))
     return sendJson(reply, 200, list(page.texts))
@@ -76,14 +76,6 @@ export function scheduleRoutes(app: FastifyInstance, context: HttpContext): void
 /** The id of a workflow's schedule contains names, which may have any characters. */
 function scheduleId(request: FastifyRequest): string {
   return (request.params as { id: string }).id
-}
-
-function readPosition([id, ...rest]: unknown[]): string | undefined {
-  return typeof id === 'string' && rest.length === 0 ? id : undefined
-}
-
-function readSortPosition([at, id, ...rest]: unknown[]): { at: number; id: string } | undefined {
-  return isPosition(at) && typeof id === 'string' && rest.length === 0 ? { at, id } : undefined
 }
 
 /** The checked body, with the exact text of the event's data. */

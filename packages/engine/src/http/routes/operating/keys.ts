@@ -9,7 +9,7 @@ import type { FoundKey } from '../../../services/admin/keys.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { bodyOf } from '../../request/body.ts'
-import { decodeCursor, encodeCursor } from '../../request/cursor.ts'
+import { decodeCursor, encodeCursor, readId } from '../../request/cursor.ts'
 import { pathId } from '../../request/query.ts'
 import { timestamp as readTimestamp } from '../../request/timestamp.ts'
 import { checkName, validator } from '../../request/validate.ts'
@@ -23,9 +23,7 @@ export function keyRoutes(app: FastifyInstance, context: HttpContext): void {
   mount(app, context, operations.listApiKeys, async (request, reply, { limit, cursor }) => {
     const { namespace } = request.actor
     const scope = { kind: 'keys', namespace, filter: {} } as const
-    const after = decodeCursor(cursor, scope, ([id, ...rest]) =>
-      typeof id === 'string' && rest.length === 0 ? id : undefined,
-    )
+    const after = decodeCursor(cursor, scope, readId)
     const all = [
       ...namespaceKeys.fixed(namespace).map(presentFixed),
       ...(await namespaceKeys.stored(namespace)).map(presentStored),

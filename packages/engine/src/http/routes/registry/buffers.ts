@@ -11,7 +11,7 @@ import type { BuffersQuery } from '../../../ports/store-reads.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { scan } from '../../access/scan.ts'
-import { decodeCursor, encodeCursor, isPosition } from '../../request/cursor.ts'
+import { decodeCursor, encodeCursor, readTimeAndId } from '../../request/cursor.ts'
 import { pathId } from '../../request/query.ts'
 import { sendJson } from '../../response/reply.ts'
 
@@ -21,7 +21,7 @@ export function bufferRoutes(app: FastifyInstance, context: HttpContext): void {
   mount(app, context, operations.listBuffers, async (request, reply, { limit, cursor, ...filter }) => {
     const { namespace } = request.actor
     const scope = { kind: 'buffers', namespace, filter } as const
-    const after = decodeCursor(cursor, scope, readPosition)
+    const after = decodeCursor(cursor, scope, readTimeAndId('dueAt'))
     const reads = store.in(namespace)
     const pageOf = (query: Pick<BuffersQuery, 'after' | 'limit'>) =>
       scan(context, reply, signal => reads.buffers({ ...filter, ...query }, signal))
@@ -37,10 +37,6 @@ export function bufferRoutes(app: FastifyInstance, context: HttpContext): void {
   mount(app, context, operations.flushBuffer, async (request, reply) =>
     sendJson(reply, 202, JSON.stringify(await buffers.flush(request.actor, pathId(request, 'buffer')))),
   )
-}
-
-function readPosition([dueAt, id, ...rest]: unknown[]): BuffersQuery['after'] {
-  return isPosition(dueAt) && typeof id === 'string' && rest.length === 0 ? { dueAt, id } : undefined
 }
 
 function presentBuffer(row: FlowRow, maxSize: number | undefined): BufferEntry {

@@ -7,7 +7,7 @@ import { EngineError } from '../../../domain/model/errors.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { type Handler, mount } from '../../access/mount.ts'
 import { bodyOf } from '../../request/body.ts'
-import { decodeCursor, encodeCursor, isPosition } from '../../request/cursor.ts'
+import { decodeCursor, encodeCursor, readNumber } from '../../request/cursor.ts'
 import { checkRegistration, namingWorkflow } from '../../request/registration.ts'
 import { validator } from '../../request/validate.ts'
 import { sendJson } from '../../response/reply.ts'
@@ -52,7 +52,7 @@ export function registryRoutes(app: FastifyInstance, context: HttpContext): void
     const { namespace } = request.actor
     const { app: appName, name } = request.params as { app: string; name: string }
     const scope = { kind: 'definitions', namespace, filter: { app: appName, name } } as const
-    const before = decodeCursor(cursor, scope, readTime)
+    const before = decodeCursor(cursor, scope, readNumber)
     const page = await registry.definitions({ namespace, app: appName, name }, { limit, before })
     if (!page) throw noWorkflow(appName, name)
     const last = page.definitions.at(-1)
@@ -109,10 +109,6 @@ function controlRoutes(app: FastifyInstance, context: HttpContext): void {
     if (!workflow) throw noWorkflow(appName, name)
     return JSON.stringify(presentWorkflow(workflow))
   }
-}
-
-function readTime([at, ...rest]: unknown[]): number | undefined {
-  return isPosition(at) && rest.length === 0 ? at : undefined
 }
 
 function noWorkflow(app: string, name: string): EngineError {

@@ -18,7 +18,7 @@ import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { scan } from '../../access/scan.ts'
 import { type Body, bodyOf } from '../../request/body.ts'
-import { decodeCursor, encodeCursor, isPosition } from '../../request/cursor.ts'
+import { decodeCursor, encodeCursor, readId, readTimeAndId } from '../../request/cursor.ts'
 import { attributes, pathId } from '../../request/query.ts'
 import { timestamp } from '../../request/timestamp.ts'
 import { checkName, validator } from '../../request/validate.ts'
@@ -52,9 +52,7 @@ export function bulkRoutes(app: FastifyInstance, context: HttpContext): void {
   mount(app, context, operations.listBulks, async (request, reply, { limit, cursor }) => {
     const { namespace } = request.actor
     const scope = { kind: 'bulks', namespace, filter: {} } as const
-    const before = decodeCursor(cursor, scope, ([dueAt, id, ...rest]) =>
-      isPosition(dueAt) && typeof id === 'string' && rest.length === 0 ? { dueAt, id } : undefined,
-    )
+    const before = decodeCursor(cursor, scope, readTimeAndId('dueAt'))
     const { rows, jobs } = await bulk.list(namespace, { limit: limit + 1, before })
     const last: FlowRow | undefined = rows[limit - 1]
     if (rows.length > limit && last) {
@@ -67,9 +65,7 @@ export function bulkRoutes(app: FastifyInstance, context: HttpContext): void {
     const { namespace } = request.actor
     const id = pathId(request, 'bulk job')
     const scope = { kind: 'bulkResults', namespace, filter: { id, outcome } } as const
-    const after = decodeCursor(cursor, scope, ([runId, ...rest]) =>
-      typeof runId === 'string' && rest.length === 0 ? runId : undefined,
-    )
+    const after = decodeCursor(cursor, scope, readId)
     const job = await bulk.read(namespace, id)
     const found = await store.in(namespace).bulkResults(id, { outcome, limit: limit + 1, after })
     const page = found.slice(0, limit)

@@ -20,7 +20,7 @@ import type { HttpContext } from '../../access/context.ts'
 import { type Handler, mount } from '../../access/mount.ts'
 import { scan } from '../../access/scan.ts'
 import { type Body, bodyOf } from '../../request/body.ts'
-import { decodeCursor, encodeCursor } from '../../request/cursor.ts'
+import { decodeCursor, encodeCursor, readId } from '../../request/cursor.ts'
 import { pathId, pathStepId } from '../../request/query.ts'
 import { timestamp } from '../../request/timestamp.ts'
 import { checkName, validator } from '../../request/validate.ts'
@@ -97,15 +97,9 @@ export function controlRoutes(app: FastifyInstance, context: HttpContext): void 
 
   mount(app, context, operations.listControlActions, async (request, reply, { cursor, ...query }) => {
     const { namespace } = request.actor
-    const { limit, since, until, ...filter } = query
-    const scope = {
-      kind: 'actions',
-      namespace,
-      filter: { ...filter, since: since?.toString(), until: until?.toString() },
-    } as const
-    const before = decodeCursor(cursor, scope, ([id, ...rest]) =>
-      typeof id === 'string' && rest.length === 0 ? id : undefined,
-    )
+    const { limit, ...filter } = query
+    const scope = { kind: 'actions', namespace, filter } as const
+    const before = decodeCursor(cursor, scope, readId)
     const entries = await store.in(namespace).controlActions({ ...query, before, limit: limit + 1 })
     const more = entries.length > limit
     if (more) entries.pop()

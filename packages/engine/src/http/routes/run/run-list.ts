@@ -15,7 +15,7 @@ import type { PartOfRuns, Reads, RunQuery, RunView } from '../../../ports/store-
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { scan } from '../../access/scan.ts'
-import { type CursorScope, decodeCursor, encodeCursor } from '../../request/cursor.ts'
+import { decodeCursor, encodeCursor } from '../../request/cursor.ts'
 import { countText } from '../../response/count-text.ts'
 import { sendJson } from '../../response/reply.ts'
 import { withRunningSteps } from './runs.ts'
@@ -34,7 +34,7 @@ export function runListRoutes(app: FastifyInstance, context: HttpContext): void 
     const { namespace } = request.actor
     const { sort, dir, limit, cursor, partial, position: withPosition } = query
     const given = filterOf(query)
-    const scope = scopeOf(namespace, query, given)
+    const scope = { kind: 'runs', namespace, filter: { ...given, sort, dir } } as const
     const after = decodeCursor(cursor, scope, readPosition(sort))
     const filter = await named(store.in(namespace), given)
     // One row more than the limit shows whether there is a next page.
@@ -97,15 +97,6 @@ async function upTo<T>({ deps, limits }: HttpContext, list: (enough: AbortSignal
     return await list(enough.signal)
   } finally {
     cancelTimer()
-  }
-}
-
-function scopeOf(namespace: string, { sort, dir }: ListQuery, filter: RunFilter): CursorScope {
-  const parts = Object.entries({ ...filter, sort, dir }).filter(([, value]) => value !== undefined)
-  return {
-    kind: 'runs',
-    namespace,
-    filter: Object.fromEntries(parts.map(([name, value]) => [name, String(value)])),
   }
 }
 

@@ -8,7 +8,7 @@ import type { PassView } from '../../../domain/view/passes.ts'
 import type { EveryField } from '../../../domain/view/run-summary.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
-import { decodeCursor, encodeCursor, isPosition } from '../../request/cursor.ts'
+import { decodeCursor, encodeCursor, readNumber } from '../../request/cursor.ts'
 import { notFound, pathId } from '../../request/query.ts'
 import { sendJson } from '../../response/reply.ts'
 import { shortError } from './present-step.ts'
@@ -20,17 +20,13 @@ export function runPassRoutes(app: FastifyInstance, context: HttpContext): void 
     const { namespace } = request.actor
     const runId = pathId(request, 'run')
     const scope = { kind: 'passes', namespace, filter: { run: runId } } as const
-    const after = decodeCursor(cursor, scope, readPosition) ?? 0
+    const after = decodeCursor(cursor, scope, readNumber) ?? 0
     const found = await passes.list({ namespace, runId }, { after, limit })
     if (!found) throw notFound('run')
     const last = found.passes.at(-1)
     if (found.more && last) reply.header('x-next-cursor', encodeCursor(scope, [last.pass]))
     return sendJson(reply, 200, JSON.stringify(found.passes.map(passRecord)))
   })
-}
-
-function readPosition([pass, ...rest]: unknown[]): number | undefined {
-  return isPosition(pass) && rest.length === 0 ? pass : undefined
 }
 
 export function passRecord(view: PassView): EveryField<PassRecord> {

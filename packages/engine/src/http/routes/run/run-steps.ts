@@ -12,7 +12,7 @@ import { runningOf, withRunning } from '../../../services/run/steps-with-running
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { scan } from '../../access/scan.ts'
-import { decodeCursor, encodeCursor, isPosition } from '../../request/cursor.ts'
+import { decodeCursor, encodeCursor, readNumber } from '../../request/cursor.ts'
 import { pathId, pathStepId, stepNotFound } from '../../request/query.ts'
 import { sendJson } from '../../response/reply.ts'
 import { stepDetailText, stepSummaryText, stepText } from './present-step.ts'
@@ -32,9 +32,9 @@ export function runStepRoutes(app: FastifyInstance, context: HttpContext): void 
     const withoutData = fields === 'summary'
     const asked = query.limit ?? (cursor === undefined ? undefined : STEPS_PAGE_DEFAULT)
     const limit = asked === undefined || withoutData ? asked : Math.min(asked, STEPS_PAGE_MAX)
-    const filter = { run: runId, status: status?.join(','), q: q || undefined, fields }
+    const filter = { run: runId, status, q: q || undefined, fields }
     const scope = { kind: 'steps', namespace, filter } as const
-    const after = decodeCursor(cursor, scope, readPosition)
+    const after = decodeCursor(cursor, scope, readNumber)
     // One step more than the limit shows whether there is a next page.
     const wanted: StepQuery = { status, q, after, withoutData, limit: limit === undefined ? undefined : limit + 1 }
     const reads = store.in(namespace)
@@ -69,8 +69,4 @@ export function runStepRoutes(app: FastifyInstance, context: HttpContext): void 
 
 function detail({ step, frames }: { step: Step; frames: AttemptFrame[] }): JsonText {
   return stepDetailText(step, attemptsOf(step, frames))
-}
-
-function readPosition([index, ...rest]: unknown[]): number | undefined {
-  return isPosition(index) && rest.length === 0 ? index : undefined
 }

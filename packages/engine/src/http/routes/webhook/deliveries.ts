@@ -14,7 +14,7 @@ import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { scan } from '../../access/scan.ts'
 import { bodyOf } from '../../request/body.ts'
-import { decodeCursor, encodeCursor, isPosition } from '../../request/cursor.ts'
+import { decodeCursor, encodeCursor, readTimeAndId } from '../../request/cursor.ts'
 import { notFound, pathId } from '../../request/query.ts'
 import { timestamp as readTimestamp } from '../../request/timestamp.ts'
 import { checkName, validator } from '../../request/validate.ts'
@@ -31,10 +31,8 @@ export function webhookDeliveryRoutes(app: FastifyInstance, context: HttpContext
   mount(app, context, operations.listWebhookDeliveries, async (request, reply, query) => {
     const { limit, cursor, ...filter }: Filters & Pick<ListQuery, 'limit' | 'cursor'> = query
     const { namespace } = request.actor
-    const { since, until, ...names } = filter
-    const texts = { ...names, since: since?.toString(), until: until?.toString() }
-    const scope = { kind: 'deliveries', namespace, filter: texts } as const
-    const after = decodeCursor(cursor, scope, readPosition)
+    const scope = { kind: 'deliveries', namespace, filter } as const
+    const after = decodeCursor(cursor, scope, readTimeAndId('createdAt'))
     const reads = store.in(namespace)
     const page = await scan(context, reply, signal => reads.deliveries({ ...filter, after, limit }, signal))
     const last = page.deliveries.at(-1)
@@ -93,11 +91,6 @@ function filterOf({ since, until, ...given }: RedeliverWebhooks['filter']): Deli
   }
   if (Object.keys(filter).length > 0) return filter
   throw invalid('filter', 'must have a member: it would match every delivery')
-}
-
-function readPosition([createdAt, id, ...rest]: unknown[]): { createdAt: number; id: string } | undefined {
-  if (!isPosition(createdAt) || typeof id !== 'string' || rest.length > 0) return undefined
-  return { createdAt, id }
 }
 
 function deliveryText(delivery: Delivery): JsonText {
