@@ -4,6 +4,7 @@ import type { BulkCounts } from '../../../domain/model/bulk.ts'
 import type { RunFilter } from '../../../domain/model/run.ts'
 import { earliestId } from '../../../domain/text/ids.ts'
 import type { BulkJobsQuery, BulkResultsQuery, ControlQuery } from '../../../ports/store-reads.ts'
+import { conditions } from '../description/conditions.ts'
 import type { Query, Row, Value } from '../description/values.ts'
 import { BULK_RESULTS } from '../tables/bulk-results.ts'
 import { CONTROL_ACTIONS } from '../tables/control-actions.ts'
@@ -40,21 +41,17 @@ function newestIds(
   { action, runId, actor, since, until, before, limit }: ControlQuery,
   column: 'run_id' | 'new_run_id' | undefined,
 ): Query {
-  const terms = ['namespace = ?']
-  const params: Value[] = [namespace]
-  const add = (term: string, value: Value | undefined) => {
-    if (value === undefined) return
-    terms.push(term)
-    params.push(value)
-  }
-  if (column !== undefined) add(`${column} = ?`, runId)
-  add('action = ?', action)
-  add('actor = ?', actor)
-  // Ids contain the time, so that an index answers all bounds.
-  add('id >= ?', since === undefined ? undefined : earliestId('act', since))
-  // A page after the first one is already in the window.
-  add('id < ?', before ?? (until === undefined ? undefined : earliestId('act', until)))
-  const sql = `SELECT id FROM control_actions WHERE ${terms.join(' AND ')} ORDER BY id DESC LIMIT ?`
+  const { terms, params } = conditions({
+    'namespace = ?': namespace,
+    [`${column} = ?`]: column && runId,
+    'action = ?': action,
+    'actor = ?': actor,
+    // Ids contain the time, so that an index answers all bounds.
+    'id >= ?': since === undefined ? undefined : earliestId('act', since),
+    // A page after the first one is already in the window.
+    'id < ?': before ?? (until === undefined ? undefined : earliestId('act', until)),
+  })
+  const sql = `SELECT id FROM control_actions WHERE ${terms} ORDER BY id DESC LIMIT ?`
   return { sql, params: [...params, limit] }
 }
 
@@ -72,21 +69,13 @@ export function bulkJobsQuery(namespace: string, { limit, before }: BulkJobsQuer
 
 /** By run id. */
 export function bulkResultsQuery(bulkId: string, { runIds, outcome, after, limit }: BulkResultsQuery): Query {
-  const terms = ['bulk_id = ?']
-  const params: Value[] = [bulkId]
-  if (after !== undefined) {
-    terms.push('run_id > ?')
-    params.push(after)
-  }
-  if (outcome !== undefined) {
-    terms.push('outcome = ?')
-    params.push(outcome)
-  }
-  if (runIds) {
-    terms.push(`run_id IN (${runIds.map(() => '?').join(', ')})`)
-    params.push(...runIds)
-  }
-  const sql = `SELECT ${BULK_RESULTS.select} FROM bulk_results WHERE ${terms.join(' AND ')} ORDER BY run_id LIMIT ?`
+  const { terms, params } = conditions({
+    'bulk_id = ?': bulkId,
+    'run_id > ?': after,
+    'outcome = ?': outcome,
+    [`run_id IN (${runIds?.map(() => '?').join(', ')})`]: runIds,
+  })
+  const sql = `SELECT ${BULK_RESULTS.select} FROM bulk_results WHERE ${terms} ORDER BY run_id LIMIT ?`
   return { sql, params: [...params, limit] }
 }
 

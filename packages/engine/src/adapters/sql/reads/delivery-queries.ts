@@ -8,7 +8,8 @@ import {
   type DeliveryQuery,
   type EndpointStats,
 } from '../../../ports/store-reads.ts'
-import type { Query, Row, Value } from '../description/values.ts'
+import { conditions } from '../description/conditions.ts'
+import type { Query, Row } from '../description/values.ts'
 import { ATTEMPTS, DELIVERIES } from '../tables/deliveries.ts'
 import { SAME_NAMESPACE } from './runs/run-filter.ts'
 
@@ -32,27 +33,20 @@ export function deliveryQueries(namespace: string, id: string): Query[] {
 
 /** Rows of deliveries, newest first, without payloads that are stored outside their rows. */
 export function deliveriesQuery(namespace: string, { limit, after, ...filter }: DeliveryQuery): Query {
-  const terms = ['namespace = ?']
-  const params: Value[] = [namespace]
-  const add = (term: string, value: Value | undefined) => {
-    if (value === undefined) return
-    terms.push(term)
-    params.push(value)
-  }
-  add('app = ?', filter.app)
-  add('endpoint_id = ?', filter.endpointId)
-  add('source_run_id = ?', filter.sourceRunId)
-  add('event_kind = ?', filter.eventKind)
-  add('created_at >= ?', filter.since)
-  add('created_at < ?', filter.until)
   const { status } = filter
-  if (status !== undefined && status !== 'succeeded') terms.push(FINDS_UNSENT)
-  add('status = ?', status)
-  if (after) {
-    terms.push('(created_at, id) < (?, ?)')
-    params.push(after.createdAt, after.id)
-  }
-  const sql = `SELECT ${DELIVERIES.selectWithout()} FROM deliveries WHERE ${terms.join(' AND ')}
+  const { terms, params } = conditions({
+    'namespace = ?': namespace,
+    'app = ?': filter.app,
+    'endpoint_id = ?': filter.endpointId,
+    'source_run_id = ?': filter.sourceRunId,
+    'event_kind = ?': filter.eventKind,
+    'created_at >= ?': filter.since,
+    'created_at < ?': filter.until,
+    [FINDS_UNSENT]: status === undefined || status === 'succeeded' ? undefined : [],
+    'status = ?': status,
+    '(created_at, id) < (?, ?)': after && [after.createdAt, after.id],
+  })
+  const sql = `SELECT ${DELIVERIES.selectWithout()} FROM deliveries WHERE ${terms}
     ORDER BY created_at DESC, id DESC LIMIT ?`
   return { sql, params: [...params, limit] }
 }
@@ -79,23 +73,18 @@ function newestQuery(namespace: string, filter: DeliveryFilter, status?: Deliver
     'created_at < ?': until,
   })
   const matching = conditions({
+    '1 = 1': [],
     'app = ?': app,
     'event_kind = ?': eventKind,
     'status = ?': isUnsent ? undefined : status,
   })
-  const matches = ['1 = 1', ...matching.terms].join(' AND ')
   return {
-    sql: `SELECT status, count(*), sum(CASE WHEN ${matches} THEN 1 ELSE 0 END)
-      FROM (SELECT status, app, event_kind FROM deliveries WHERE ${walked.terms.join(' AND ')}
+    sql: `SELECT status, count(*), sum(CASE WHEN ${matching.terms} THEN 1 ELSE 0 END)
+      FROM (SELECT status, app, event_kind FROM deliveries WHERE ${walked.terms}
         ORDER BY created_at DESC LIMIT ?) AS newest
       GROUP BY status`,
     params: [...matching.params, ...walked.params, DELIVERIES_COUNTED_MAX + 1],
   }
-}
-
-function conditions(values: Readonly<Record<string, Value | undefined>>): { terms: string[]; params: Value[] } {
-  const given = Object.entries(values).filter(([, value]) => value !== undefined) as [string, Value][]
-  return { terms: given.map(([term]) => term), params: given.map(([, value]) => value) }
 }
 
 /** The counts of every status, from the rows of the queries. */

@@ -6,6 +6,7 @@ import { errorState, type StoredState } from '../../../domain/model/document/err
 import type { RunKind } from '../../../domain/model/run.ts'
 import type { PassSent } from '../../../domain/model/step.ts'
 import type { ErrorGroup, ErrorGroupsQuery, Trend } from '../../../ports/store-statistics.ts'
+import { conditions } from '../description/conditions.ts'
 import type { Query, Row, Value } from '../description/values.ts'
 
 /** Most failures that are grouped: the newest ones. */
@@ -100,20 +101,15 @@ function newestFailures(
   query: ErrorGroupsQuery,
   column = 'id',
 ): { failures: string; params: Value[] } {
-  const terms = ['namespace = ?', 'error_key IS NOT NULL', 'finished_at >= ?']
-  const params: Value[] = [namespace, query.since]
-  if (query.until !== undefined) {
-    terms.push('finished_at < ?')
-    params.push(query.until)
-  }
-  for (const name of ['app', 'workflow'] as const) {
-    const value = query[name]
-    if (value === undefined) continue
+  const { terms, params } = conditions({
+    'namespace = ?': namespace,
+    'error_key IS NOT NULL AND finished_at >= ?': query.since,
+    'finished_at < ?': query.until,
     // The planner must not take an index by name, which has all runs but not their ends.
-    terms.push(`${name} || '' = ?`)
-    params.push(value)
-  }
-  const failures = `(SELECT error_key, app, workflow, finished_at, ${column} FROM runs WHERE ${terms.join(' AND ')}
+    "app || '' = ?": query.app,
+    "workflow || '' = ?": query.workflow,
+  })
+  const failures = `(SELECT error_key, app, workflow, finished_at, ${column} FROM runs WHERE ${terms}
         ORDER BY finished_at DESC LIMIT ?) AS newest`
   return { failures, params: [...params, FAILURES_MAX] }
 }

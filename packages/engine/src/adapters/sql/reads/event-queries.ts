@@ -9,7 +9,8 @@ import {
   type EventQuery,
   type NamedEvents,
 } from '../../../ports/store-reads.ts'
-import type { Query, Row, Value } from '../description/values.ts'
+import { conditions } from '../description/conditions.ts'
+import type { Query, Row } from '../description/values.ts'
 import { EVENTS, SELECT_EVENT } from '../tables/events.ts'
 
 /** Rows of `SELECT_EVENT`, for the event of that id. */
@@ -94,23 +95,19 @@ function newest(columns: string, namespace: string, query: PositionedQuery): Que
 
 function listed(columns: string, namespace: string, query: PositionedQuery): Query {
   const { app, name, prefix, source, since, until, limit, before, from } = query
-  const terms = ['namespace = ?']
-  const params: Value[] = [namespace]
-  const add = (term: string, value: Value | undefined) => {
-    if (value === undefined) return
-    terms.push(term)
-    params.push(value)
-  }
-  add('app = ?', app)
-  add('name = ?', name)
-  add('name >= ?', prefix)
-  add('name < ?', prefix === undefined ? undefined : behindPrefix(prefix))
-  add('source = ?', source)
-  add('received_at >= ?', since)
-  add('received_at < ?', until)
-  add('position >= ?', from)
-  add('position < ?', before)
-  const sql = `SELECT ${columns} FROM events WHERE ${terms.join(' AND ')} ORDER BY position DESC LIMIT ?`
+  const { terms, params } = conditions({
+    'namespace = ?': namespace,
+    'app = ?': app,
+    'name = ?': name,
+    'name >= ?': prefix,
+    'name < ?': prefix === undefined ? undefined : behindPrefix(prefix),
+    'source = ?': source,
+    'received_at >= ?': since,
+    'received_at < ?': until,
+    'position >= ?': from,
+    'position < ?': before,
+  })
+  const sql = `SELECT ${columns} FROM events WHERE ${terms} ORDER BY position DESC LIMIT ?`
   return { sql, params: [...params, limit] }
 }
 

@@ -9,6 +9,7 @@ import {
   type ScheduledEventsQuery,
   type ScheduledQuery,
 } from '../../../ports/store-reads.ts'
+import { conditions } from '../description/conditions.ts'
 import type { Query, Row, Value } from '../description/values.ts'
 import { FLOW_ROWS, SCHEDULES } from '../tables/flow-rows.ts'
 
@@ -101,23 +102,23 @@ export function bufferPage(read: ReadRows, namespace: string, query: BuffersQuer
   const { app, workflow, kind } = query
   return page(read, query.limit, (last, limit) => {
     const after = last ? { dueAt: last.dueAt as number, id: last.id } : query.after
-    const terms = ['namespace = ?', 'policy = ?', 'due_at IS NOT NULL']
-    const params: Value[] = []
-    const add = (term: string, ...values: Value[]) => {
-      terms.push(term)
-      params.push(...values)
-    }
-    if (app !== undefined) add('app = ?', app)
-    if (workflow !== undefined) add('workflow = ?', workflow)
-    if (after) add('(due_at, id) > (?, ?)', after.dueAt, after.id)
     // Each policy has its own order in the index.
-    const policies = kind === undefined ? BUFFER_POLICIES : [kind]
-    const soonest = `SELECT id FROM (SELECT id FROM flow_rows WHERE ${terms.join(' AND ')}
-      ORDER BY due_at, id LIMIT ?) AS soonest`
+    const soonest = (kind === undefined ? BUFFER_POLICIES : [kind]).map(policy =>
+      conditions({
+        'namespace = ?': namespace,
+        'policy = ? AND due_at IS NOT NULL': policy,
+        'app = ?': app,
+        'workflow = ?': workflow,
+        '(due_at, id) > (?, ?)': after && [after.dueAt, after.id],
+      }),
+    )
+    const ids = soonest.map(
+      ({ terms }) => `SELECT id FROM (SELECT id FROM flow_rows WHERE ${terms} ORDER BY due_at, id LIMIT ?) AS soonest`,
+    )
     return {
       sql: `SELECT ${FLOW_ROWS.select} FROM flow_rows
-        WHERE id IN (${policies.map(() => soonest).join(' UNION ALL ')}) ORDER BY due_at, id LIMIT ?`,
-      params: [...policies.flatMap((policy): Value[] => [namespace, policy, ...params, limit]), limit],
+        WHERE id IN (${ids.join(' UNION ALL ')}) ORDER BY due_at, id LIMIT ?`,
+      params: [...soonest.flatMap(({ params }) => [...params, limit]), limit],
     }
   })
 }

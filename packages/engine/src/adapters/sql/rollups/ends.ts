@@ -8,6 +8,7 @@ import { CLASS_ROUNDING, CLASSES_PER_LOG, type Durations } from '../../../domain
 import { SPAN_MS } from '../../../domain/view/rollup-span.ts'
 import { emptyTally, type RunTally } from '../../../domain/view/run-tally.ts'
 import type { RunScope } from '../../../ports/store-statistics.ts'
+import { conditions } from '../description/conditions.ts'
 import type { Query, Row, Value } from '../description/values.ts'
 import { END_COLUMNS } from '../tables/ended-runs.ts'
 
@@ -56,12 +57,7 @@ export function marksBefore(rows: readonly Row[]): MarksBefore {
  */
 export function uncountedQuery(namespace: string, { app, workflow }: RunScope, before: MarksBefore): Query {
   // The planner must not take an index by one of these names, which contains all runs.
-  const terms = [`namespace || '' = ?`]
-  const scope: Value[] = [namespace]
-  if (app !== undefined) terms.push(`app || '' = ?`)
-  if (workflow !== undefined) terms.push(`workflow || '' = ?`)
-  scope.push(...[app, workflow].filter(name => name !== undefined))
-  const inScope = terms.join(' AND ')
+  const scope = conditions({ "namespace || '' = ?": namespace, "app || '' = ?": app, "workflow || '' = ?": workflow })
   const parts: EndsFrom[] = [
     ...TERMINAL_STATUSES.map(status => {
       const mark = (column: string) => `(SELECT ${column} FROM rollup_marks WHERE status = '${status}')`
@@ -74,8 +70,8 @@ export function uncountedQuery(namespace: string, { app, workflow }: RunScope, b
     { table: 'removed_ends', where: '1 = 1', params: [] },
   ]
   return {
-    sql: grouped(parts.map(part => `${selected(part)} AND ${inScope}`).join(' UNION ALL ')),
-    params: parts.flatMap(({ params }) => [...params, ...scope]),
+    sql: grouped(parts.map(part => `${selected(part)} AND ${scope.terms}`).join(' UNION ALL ')),
+    params: parts.flatMap(({ params }) => [...params, ...scope.params]),
   }
 }
 

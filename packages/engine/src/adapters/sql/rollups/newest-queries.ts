@@ -1,7 +1,8 @@
 // The newest ends of runs: the last failure of each workflow, and how long their steps took. Called by the reads.
 
 import type { FailuresQuery, LastFailure, RunScope, StepDurations } from '../../../ports/store-statistics.ts'
-import type { Query, Row, Value } from '../description/values.ts'
+import { conditions } from '../description/conditions.ts'
+import type { Query, Row } from '../description/values.ts'
 import { FOLLOW_ON, OF_HANDLER } from '../tables/runs.ts'
 import { classOf } from './ends.ts'
 import { inScope } from './scope.ts'
@@ -44,18 +45,18 @@ export function lastFailure(row: Row): LastFailure {
 
 /** Rows for `stepDurations`, of the callbacks in the newest ended runs of handlers of the scope. */
 export function stepDurationsQuery(namespace: string, { app, workflow }: RunScope): Query {
-  const terms = ['namespace = ?', OF_HANDLER]
-  const params: Value[] = [namespace]
-  // The index by workflow, or else the one by app, has the newest runs of the scope.
-  if (app !== undefined) terms.push(workflow === undefined ? 'app = ?' : `app || '' = ?`)
-  if (workflow !== undefined) terms.push('workflow = ?')
-  params.push(...[app, workflow].filter(name => name !== undefined))
+  const { terms, params } = conditions({
+    [`namespace = ? AND ${OF_HANDLER}`]: namespace,
+    // The index by workflow, or else the one by app, has the newest runs of the scope.
+    [workflow === undefined ? 'app = ?' : "app || '' = ?"]: app,
+    'workflow = ?': workflow,
+  })
   return {
     sql: `SELECT app, workflow, name, ${classOf('ms')}, count(*), CAST(sum(ms) AS bigint) FROM (
         SELECT ended.app, ended.workflow, steps.name,
           CASE WHEN steps.finished_at < steps.started_at THEN 0 ELSE steps.finished_at - steps.started_at END AS ms
         FROM (SELECT id, app, workflow FROM (
-            SELECT id, app, workflow, finished_at FROM runs WHERE ${terms.join(' AND ')}
+            SELECT id, app, workflow, finished_at FROM runs WHERE ${terms}
             ORDER BY id DESC LIMIT ${LOOKED_AT_MAX}) AS newest
           WHERE finished_at IS NOT NULL ORDER BY id DESC LIMIT ${ENDED_MAX}) AS ended
         JOIN steps ON steps.run_id = ended.id

@@ -2,17 +2,13 @@
 
 import type { SpanRange } from '../../../domain/view/rollup-span.ts'
 import type { RunScope } from '../../../ports/store-statistics.ts'
+import { conditions } from '../description/conditions.ts'
 import type { Query, Value } from '../description/values.ts'
 import { summedColumns } from './summed-rows.ts'
 
 /** Terms for the runs of the scope that leave the index by status to the planner. */
 export function inScope(namespace: string, { app, workflow }: RunScope): { terms: string; params: Value[] } {
-  const names = [
-    ...(app === undefined ? [] : [[`app || '' = ?`, app]]),
-    ...(workflow === undefined ? [] : [[`workflow || '' = ?`, workflow]]),
-  ] as [term: string, value: string][]
-  const terms = ['namespace = ?', ...names.map(([term]) => term)].join(' AND ')
-  return { terms, params: [namespace, ...names.map(([, value]) => value)] }
+  return conditions({ 'namespace = ?': namespace, "app || '' = ?": app, "workflow || '' = ?": workflow })
 }
 
 /** Which rows of the roll-ups are summed, and by what: columns of `known`, which has a row for each workflow, or of `run_rollups`. */
@@ -34,13 +30,12 @@ export function workflowRows(
   { app, workflow }: RunScope,
   range: SpanRange,
 ): { from: string; params: Value[] } {
-  const names = [app, workflow].filter(name => name !== undefined)
+  const known = conditions({ 'known.namespace = ?': namespace, 'known.app = ?': app, 'known.workflow = ?': workflow })
   return {
     from: `run_rollups AS known CROSS JOIN run_rollups
-      WHERE known.span = 'all' AND known.namespace = ?
-        ${app === undefined ? '' : 'AND known.app = ?'} ${workflow === undefined ? '' : 'AND known.workflow = ?'}
+      WHERE known.span = 'all' AND ${known.terms}
         AND run_rollups.span = ? AND run_rollups.namespace = known.namespace AND run_rollups.app = known.app
         AND run_rollups.workflow = known.workflow AND run_rollups.at >= ? AND run_rollups.at < ?`,
-    params: [namespace, ...names, range.span, range.from, range.until],
+    params: [...known.params, range.span, range.from, range.until],
   }
 }

@@ -14,7 +14,8 @@ import {
   type SlotEnds,
 } from '../../../../domain/why/limits.ts'
 import type { LimitsQuery, SingletonsQuery } from '../../../../ports/store-reads.ts'
-import type { Query, Row, Value } from '../../description/values.ts'
+import { conditions } from '../../description/conditions.ts'
+import type { Query, Row } from '../../description/values.ts'
 import { HOLDS_SLOT, SLOT_COLUMNS } from '../../tables/runs.ts'
 import { FIRST_IN_START_QUEUE } from '../../write/statements.ts'
 import { SAME_NAMESPACE } from './run-filter.ts'
@@ -36,12 +37,11 @@ type Kind = keyof typeof QUEUES
 
 /** The rows of the holders, of the groups that wait for slots, of those in start queues, and of the ends of each status. */
 export function limitQueries(namespace: string, query: LimitsQuery): Query[] {
-  const { terms, params } = withKey('holds', query)
+  const { terms, params } = conditions({ [SAME_NAMESPACE]: namespace, ...named(query), ...withKey('holds', query) })
   return [
     {
-      sql: `SELECT ${LIMITED_COLUMNS} FROM runs WHERE ${HOLDS_SLOT.slot1} AND ${SAME_NAMESPACE}${terms}
-        ORDER BY ${BY_ID} LIMIT ?`,
-      params: [namespace, ...params, LIMIT_RUNS_COUNTED_MAX],
+      sql: `SELECT ${LIMITED_COLUMNS} FROM runs WHERE ${HOLDS_SLOT.slot1} AND ${terms} ORDER BY ${BY_ID} LIMIT ?`,
+      params: [...params, LIMIT_RUNS_COUNTED_MAX],
     },
     groupsQuery('concurrency', namespace, query),
     groupsQuery('throttle', namespace, query),
@@ -74,21 +74,19 @@ function endsQuery(status: RunStatus, namespace: string, since: number): Query {
 
 /** Rows for `singletonOf`, the oldest first. */
 export function singletonsQuery(namespace: string, query: SingletonsQuery): Query {
-  const { terms, params } = ofSingletons(query)
+  const { app, workflow, key } = query
+  // With all three, an index finds the one run.
+  const isOne = app !== undefined && workflow !== undefined && key !== undefined
+  const { terms, params } = conditions({
+    'namespace = ?': namespace,
+    ...(isOne ? { 'app = ?': app, 'workflow = ?': workflow } : named(query)),
+    'singleton_key = ?': key,
+  })
   return {
     sql: `SELECT id, app, workflow, singleton_key, created_at, started_at FROM runs
-      WHERE singleton_key IS NOT NULL AND finished_at IS NULL AND namespace = ?${terms}
-      ORDER BY ${BY_ID} LIMIT ?`,
-    params: [namespace, ...params, query.limit],
+      WHERE singleton_key IS NOT NULL AND finished_at IS NULL AND ${terms} ORDER BY ${BY_ID} LIMIT ?`,
+    params: [...params, query.limit],
   }
-}
-
-/** With all three, an index finds the one run. */
-function ofSingletons({ app, workflow, key }: SingletonsQuery): { terms: string; params: Value[] } {
-  if (app !== undefined && workflow !== undefined && key !== undefined)
-    return { terms: ' AND app = ? AND workflow = ? AND singleton_key = ?', params: [app, workflow, key] }
-  const { terms, params } = narrowed({ app, workflow })
-  return key === undefined ? { terms, params } : { terms: `${terms} AND singleton_key = ?`, params: [...params, key] }
 }
 
 export function singletonOf(row: Row): SingletonRun {
@@ -98,30 +96,32 @@ export function singletonOf(row: Row): SingletonRun {
 
 /** The groups of the oldest waiting runs. One run more than the bound shows that there are more. */
 function groupsQuery(kind: Kind, namespace: string, query: LimitsQuery): Query {
-  const { terms, params } = withKey('waiting_for', query)
+  const { terms, params } = conditions({
+    'namespace = ?': namespace,
+    ...named(query),
+    ...withKey('waiting_for', query),
+  })
   const queue = QUEUES[kind]
   return {
     sql: `SELECT queue, count(*) AS waiting, min(created_at), min(id)
       FROM (SELECT ${queue} AS queue, created_at, id FROM runs
-        WHERE namespace = ? AND waiting_kind = '${kind}' AND ${queue} IS NOT NULL AND lease_owner IS NULL${terms}
+        WHERE ${terms} AND waiting_kind = '${kind}' AND ${queue} IS NOT NULL AND lease_owner IS NULL
         ORDER BY id LIMIT ?) AS oldest
       GROUP BY queue ORDER BY waiting DESC, queue LIMIT ?`,
-    params: [namespace, ...params, LIMIT_RUNS_COUNTED_MAX + 1, query.limit],
+    params: [...params, LIMIT_RUNS_COUNTED_MAX + 1, query.limit],
   }
 }
 
-function narrowed({ app, workflow }: Pick<LimitsQuery, 'app' | 'workflow'>): { terms: string; params: Value[] } {
-  const given = Object.entries({ app, workflow }).filter(([, value]) => value !== undefined) as [string, string][]
-  // The planner must not take an index by name, which has all runs.
-  return { terms: given.map(([name]) => ` AND ${name} || '' = ?`).join(''), params: given.map(([, value]) => value) }
+/** The planner must not take an index by name, which has all runs. */
+function named({ app, workflow }: Pick<LimitsQuery, 'app' | 'workflow'>) {
+  return { "app || '' = ?": app, "workflow || '' = ?": workflow }
 }
 
-/** The same with the key, which is found in the JSON of the column: quotes within its strings are escaped. */
-function withKey(column: 'holds' | 'waiting_for', query: LimitsQuery): { terms: string; params: Value[] } {
-  const { terms, params } = narrowed(query)
-  if (query.key === undefined) return { terms, params }
-  const member = JSON.stringify({ key: query.key }).slice(1, -1)
-  return { terms: `${terms} AND replace(${column}, ?, '') <> ${column}`, params: [...params, member] }
+/** The key is found in the JSON of the column: quotes within its strings are escaped. */
+function withKey(column: 'holds' | 'waiting_for', { key }: LimitsQuery) {
+  return {
+    [`replace(${column}, ?, '') <> ${column}`]: key === undefined ? undefined : JSON.stringify({ key }).slice(1, -1),
+  }
 }
 
 /** Reads the first run of each start queue. */

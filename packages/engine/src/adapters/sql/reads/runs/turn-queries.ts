@@ -2,7 +2,8 @@
 
 import { TURNS_COUNTED_MAX, type TurnPoolNow } from '../../../../domain/why/turn-pool.ts'
 import type { TurnPoolsQuery } from '../../../../ports/store-reads.ts'
-import type { Query, Row, Value } from '../../description/values.ts'
+import { conditions } from '../../description/conditions.ts'
+import type { Query, Row } from '../../description/values.ts'
 import { TURN_OPEN, TURN_TAKEN, TURN_WAITS } from '../../tables/flow-rows.ts'
 
 type PoolRow = [
@@ -16,9 +17,12 @@ const counted = (terms: string) =>
 
 /** Rows for `turnPoolOf`: the pools with the most waiting steps first, or the pool of one step. */
 export function turnPoolsQuery(namespace: string, { now, step, limit, ...query }: TurnPoolsQuery): Query {
-  const terms = Object.entries({ app: query.app, workflow: query.name, key: query.key }).filter(
-    ([, value]) => value !== undefined,
-  ) as [string, Value][]
+  const { terms, params } = conditions({
+    'pools.namespace = ?': namespace,
+    'pools.app = ?': query.app,
+    'pools.workflow = ?': query.name,
+    'pools.key = ?': query.key,
+  })
   const ahead = step ? `CASE WHEN own.granted_at IS NULL THEN ${counted(' AND w.place < own.place')} END` : 'NULL'
   const own = step
     ? `JOIN limit_turns AS own ON own.pool = pools.id AND own.run_id = ? AND own.idx = ? AND own.${TURN_OPEN}`
@@ -31,9 +35,9 @@ export function turnPoolsQuery(namespace: string, { now, step, limit, ...query }
         (SELECT min(w.asked_at) FROM limit_turns AS w WHERE w.pool = pools.id AND ${TURN_WAITS}) AS oldest, ${ahead}
       FROM flow_rows AS pools ${own}
       LEFT JOIN step_limits AS l ON l.namespace = pools.namespace AND l.app = pools.app AND l.name = pools.workflow
-      WHERE pools.namespace = ? AND pools.policy = 'limit'${terms.map(([column]) => ` AND pools.${column} = ?`).join('')}
+      WHERE ${terms} AND pools.policy = 'limit'
       ORDER BY waiting DESC, taken DESC, pools.id LIMIT ?`,
-    params: [now, ...(step ? [step.runId, step.index] : []), namespace, ...terms.map(([, value]) => value), limit],
+    params: [now, ...(step ? [step.runId, step.index] : []), ...params, limit],
   }
 }
 
