@@ -3,6 +3,7 @@
 
 import type { Column, ColumnType } from './column.ts'
 import { mapped, type NamedColumn, namedColumns, type RowFunctions, rowFunctions } from './row-functions.ts'
+import type { Row } from './values.ts'
 
 export interface Index {
   /** Columns or expressions, as in `CREATE INDEX name ON table (…)`. */
@@ -47,7 +48,14 @@ export interface Table<Object> extends TableSchema, RowFunctions<Object> {
   select: string
   /** The same without payloads that are stored outside their rows, and with NULL for the columns named here. */
   selectWithout(...columns: string[]): string
+  /** A select list of some fields only, and what reads its rows. */
+  part<Field extends keyof Object & string>(...fields: Field[]): Part<Pick<Object, Field>>
   typeOf(column: string): ColumnType
+}
+
+interface Part<Object> {
+  select: string
+  fromRow(row: Row): Object
 }
 
 type Columns<Object> = { readonly [Field in keyof Object]?: Column<Object[Field]> }
@@ -79,12 +87,20 @@ export function table<Object>() {
       schema,
       columns: row.map(column => column.name),
       moving: moves.map(column => column.name),
-      select: row.map(column => selected(name, column)).join(', '),
+      select: selectList(name, row),
       selectWithout: (...without) =>
         row.map(column => (without.includes(column.name) ? 'NULL' : `${name}.${column.name}`)).join(', '),
+      part: <Field extends string>(...fields: Field[]) => {
+        const columns = fields.flatMap(field => row.filter(column => column.field === field))
+        return { select: selectList(name, columns), fromRow: rowFunctions<never>(columns, []).fromRow }
+      },
       typeOf: column => (schema.find(each => each.name === column) as NamedColumn).column.type,
     }
   }
+}
+
+function selectList(table: string, columns: readonly NamedColumn[]): string {
+  return columns.map(column => selected(table, column)).join(', ')
 }
 
 function selected(table: string, { name, column }: NamedColumn): string {

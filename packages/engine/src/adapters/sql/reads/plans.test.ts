@@ -64,7 +64,7 @@ test.each([1, 9])('the relatives of %i runs and events are found by these', coun
     'runs_of_event',
   ])
   // Started runs are found by the steps of their starters.
-  expect(planOf(started)).toMatch(/SEARCH s USING .*run_id=\?.*SEARCH r USING .*id=\?/s)
+  expect(planOf(started)).toMatch(/SEARCH s USING .*run_id=\?.*SEARCH runs USING .*id=\?/s)
   // The relatives of a few are read in the order of the index, up to the limit.
   for (const query of byColumn) expect(/COVERING INDEX runs_of_\w+/.test(planOf(query))).toBe(count === 1)
 })

@@ -1,9 +1,11 @@
 // Queries about the steps of one run, their attempts, and the passes that reported them. Called by sql-reads.ts.
 
-import type { PassReport, PassStep, RunOfPasses } from '../../../domain/view/passes.ts'
+import type { PassReport, PassStep } from '../../../domain/view/passes.ts'
 import type { AttemptFrame } from '../../../domain/view/step-attempts.ts'
 import { ATTEMPTS_READ_MAX, type PassReports, type StepQuery } from '../../../ports/store-reads.ts'
 import type { Query, Row, Value } from '../description/values.ts'
+import { FRAMES } from '../tables/frames.ts'
+import { RUNS } from '../tables/runs.ts'
 import { FINAL_STATUSES } from '../tables/statuses.ts'
 import { STEPS } from '../tables/steps.ts'
 import { SCOPED_RUN } from './runs/run-queries.ts'
@@ -55,13 +57,17 @@ function stepFilter({ status, q, hasStarted }: StepQuery): { terms: string; para
   return { terms: terms.join(''), params }
 }
 
-const ATTEMPT_COLUMNS = 'step_index, ts, status, attempt, error, pass, runner, pass_sent_at, ran_at, ran_ms'
+const ATTEMPT = FRAMES.part(
+  ...(['stepIndex', 'ts', 'status', 'attempt', 'error'] as const),
+  ...(['pass', 'runner', 'passSentAt', 'ranAt', 'ranMs'] as const),
+)
+const PASSING_RUN = RUNS.part('status', 'finishedAt', 'lastPass', 'error')
 
 /** The step with the id, and the newest frames that ended its attempts, the newest first; for `attemptFrame`. */
 export function stepQueries(namespace: string, runId: string, stepId: string): Query[] {
   const ofRun = `WHERE run_id = ${SCOPED_RUN}`
   const run = [runId, namespace]
-  const sql = `SELECT ${ATTEMPT_COLUMNS} FROM frames ${ofRun}
+  const sql = `SELECT ${ATTEMPT.select} FROM frames ${ofRun}
     AND step_index = (SELECT idx FROM steps ${ofRun} AND id = ?)
     AND (status = 'retrying' OR status IN ${FINAL_STATUSES}) ORDER BY seq DESC LIMIT ${ATTEMPTS_READ_MAX}`
   return [
@@ -71,16 +77,7 @@ export function stepQueries(namespace: string, runId: string, stepId: string): Q
 }
 
 export function attemptFrame(row: Row): AttemptFrame {
-  const [stepIndex, ts, status, attempt, error, pass, runner, passSentAt, ranAt, ranMs] = row as [
-    number,
-    number,
-    AttemptFrame['status'],
-    number,
-    ...(string | number | null)[],
-  ]
-  const given = Object.entries({ pass, runner, passSentAt, ranAt, ranMs }).filter(([, value]) => value !== null)
-  const what = error === null ? {} : { error: JSON.parse(error as string) }
-  return { stepIndex, ts, status, attempt, ...what, ...Object.fromEntries(given) }
+  return ATTEMPT.fromRow(row) as AttemptFrame
 }
 
 /** Rows of steps, and of frames, in one page of passes. */
@@ -104,26 +101,8 @@ function passNumberQueries({ namespace, runId, after, limit }: PassPage): Query[
     UNION SELECT pass FROM frames ${OF_RUN} AND pass > ?) AS passes ORDER BY pass LIMIT ?`
   return [
     { sql, params: [...params, ...params, limit + 1] },
-    {
-      sql: 'SELECT status, finished_at, last_pass, error FROM runs WHERE id = ? AND namespace = ?',
-      params: [runId, namespace],
-    },
+    { sql: `SELECT ${PASSING_RUN.select} FROM runs WHERE id = ? AND namespace = ?`, params: [runId, namespace] },
   ]
-}
-
-function runOfPasses(row: Row): RunOfPasses {
-  const [status, finishedAt, lastPass, error] = row as [
-    RunOfPasses['status'],
-    number | null,
-    string | null,
-    string | null,
-  ]
-  return {
-    status,
-    ...(finishedAt === null ? {} : { finishedAt }),
-    ...(lastPass === null ? {} : { lastPass: JSON.parse(lastPass) }),
-    ...(error === null ? {} : { error: JSON.parse(error) }),
-  }
 }
 
 /** The reports of the passes in (after, upTo], and the number of passes up to `after` with a failure; for `passReports`. */
@@ -195,7 +174,7 @@ export async function passesOf(
 ): Promise<PassReports | undefined> {
   const [numbers, [row]] = (await read(passNumberQueries(page))) as [Row[], Row[]]
   if (!row) return undefined
-  const run = runOfPasses(row)
+  const run = PASSING_RUN.fromRow(row)
   const isCut = numbers.length > page.limit
   const upTo = isCut ? (numbers.at(-2)?.[0] as number) : Number.MAX_SAFE_INTEGER
   const found = passReports(await read(passReportQueries({ ...page, upTo })), upTo)

@@ -5,12 +5,13 @@
 // commit of its run.
 
 import type { RunStatusFrame } from '../../../domain/model/change.ts'
-import type { RunProgress, RunStatus } from '../../../domain/model/run.ts'
+import type { Run, RunProgress } from '../../../domain/model/run.ts'
 import { firstSeq } from '../../../domain/model/seq.ts'
 import { frameError } from '../../../domain/view/timeline-frames.ts'
 import type { RunStatusNow, TimelinePage } from '../../../ports/store-reads.ts'
 import type { Query, Row } from '../description/values.ts'
-import { frameFromRow } from '../tables/frames.ts'
+import { FRAMES, frameFromRow } from '../tables/frames.ts'
+import { RUNS } from '../tables/runs.ts'
 import { FINAL_STATUSES } from '../tables/statuses.ts'
 import { SCOPED_RUN } from './runs/run-queries.ts'
 
@@ -22,21 +23,20 @@ export interface TimelineQuery {
   openFrom: number
 }
 
-const RUN_COLUMNS = 'status, attempt, created_at, started_at, started_seq, finished_at, finished_seq, error, progress'
-const RUN = `SELECT ${RUN_COLUMNS} FROM runs WHERE id = ? AND namespace = ?`
-const NAMED_RUN = `SELECT ${RUN_COLUMNS}, workflow, app FROM runs WHERE id = ? AND namespace = ?`
-type RunRow = [
-  status: RunStatus,
-  attempt: number,
-  createdAt: number,
-  startedAt: number | null,
-  startedSeq: number | null,
-  finishedAt: number | null,
-  finishedSeq: number | null,
-  error: string | null,
-  progress: string | null,
-]
-type NamedRunRow = [...RunRow, workflow: string, app: string]
+const OF_STATUS = [
+  'status',
+  'attempt',
+  'createdAt',
+  'startedAt',
+  'startedSeq',
+  'finishedAt',
+  'finishedSeq',
+  'error',
+] as const
+const RUN = RUNS.part(...OF_STATUS, 'progress')
+const NAMED_RUN = RUNS.part(...OF_STATUS, 'workflow', 'app')
+const MOVE = FRAMES.part('seq', 'ts', 'status', 'attempt', 'error')
+const THE_RUN = 'FROM runs WHERE id = ? AND namespace = ?'
 
 /** The columns of these three are those of `TimelineRow` (tables/frames.ts). */
 const SETTLED_STEPS = `SELECT 'step_status', seq, finished_at, status, attempt, name, idx, error, NULL, max_attempts
@@ -55,7 +55,7 @@ const OPEN_FROM = `SELECT coalesce(
     ORDER BY idx LIMIT 1),
   (SELECT max(idx) + 1 FROM steps WHERE run_id = ${SCOPED_RUN}), 0)`
 
-const LAST_MOVE = `SELECT seq, ts, status, attempt, error FROM frames
+const LAST_MOVE = `SELECT ${MOVE.select} FROM frames
   WHERE run_id = ${SCOPED_RUN} AND step_index IS NULL ORDER BY seq DESC LIMIT 1`
 
 /**
@@ -65,7 +65,7 @@ const LAST_MOVE = `SELECT seq, ts, status, attempt, error FROM frames
 export function timelineQueries({ namespace, runId, after, limit, openFrom }: TimelineQuery): Query[] {
   const run = [runId, namespace]
   return [
-    { sql: RUN, params: run },
+    { sql: `SELECT ${RUN.select} ${THE_RUN}`, params: run },
     { sql: SETTLED_STEPS, params: [...run, openFrom, after, limit + 1] },
     { sql: MOVES, params: [...run, after, limit + 1] },
     { sql: LINES, params: [...run, after, limit + 1] },
@@ -75,13 +75,14 @@ export function timelineQueries({ namespace, runId, after, limit, openFrom }: Ti
 
 /** The page from the rows of its queries. */
 export function timelinePage({ runId, limit, after, openFrom }: TimelineQuery, found: Row[][]): TimelinePage {
-  const [[run], steps, moves, lines, [open]] = found as [Row[], Row[], Row[], Row[], Row[]]
-  if (!run) return { status: undefined, frames: [], openFrom, more: false }
-  const rows = [...ownFrames(run as RunRow).map(rowOf), ...progressRow(run as RunRow), ...steps, ...moves, ...lines]
+  const [[row], steps, moves, lines, [open]] = found as [Row[], Row[], Row[], Row[], Row[]]
+  if (!row) return { status: undefined, frames: [], openFrom, more: false }
+  const run = RUN.fromRow(row)
+  const rows = [...ownFrames(run).map(rowOf), ...progressRow(run), ...steps, ...moves, ...lines]
     .filter(row => seqOf(row) > after)
     .sort((a, b) => seqOf(a) - seqOf(b))
   return {
-    status: (run as RunRow)[0],
+    status: run.status,
     frames: rows.slice(0, limit).map(row => frameFromRow(runId, row)),
     openFrom: Math.max(openFrom, open?.[0] as number),
     more: rows.length > limit,
@@ -92,12 +93,12 @@ export function timelinePage({ runId, limit, after, openFrom }: TimelineQuery, f
 export function statusQueries(namespace: string, runId: string): Query[] {
   const params = [runId, namespace]
   return [
-    { sql: NAMED_RUN, params },
+    { sql: `SELECT ${NAMED_RUN.select} ${THE_RUN}`, params },
     { sql: LAST_MOVE, params },
   ]
 }
 
-const PROGRESS = 'SELECT progress, workflow, app FROM runs WHERE id = ? AND namespace = ? AND progress IS NOT NULL'
+const PROGRESS = `SELECT progress, workflow, app ${THE_RUN} AND progress IS NOT NULL`
 
 export function progressQueries(namespace: string, runId: string): Query[] {
   return [{ sql: PROGRESS, params: [runId, namespace] }]
@@ -115,34 +116,29 @@ type RunNames = { runId: string; workflow: string; app: string }
 
 /** The frame of the run's present status: the last frame among its row and its moves. */
 export function statusFrame(found: Row[][]): RunStatusNow | undefined {
-  const [[run], [move]] = found as [Row[], Row[]]
-  if (!run) return undefined
-  const [workflow, app] = (run as NamedRunRow).slice(-2) as [string, string]
-  const frames = ownFrames((run as NamedRunRow).slice(0, -2) as RunRow)
-  if (move) {
-    const [seq, ts, status, attempt, error] = move as [number, number, RunStatus, number, string | null]
-    frames.push({ seq, ts, status, attempt, ...(error === null ? {} : { error: JSON.parse(error) }) })
-  }
+  const [[row], [move]] = found as [Row[], Row[]]
+  if (!row) return undefined
+  const { workflow, app, ...run } = NAMED_RUN.fromRow(row)
+  const frames = ownFrames(run)
+  if (move) frames.push(MOVE.fromRow(move) as RunStatusFrame)
   return { workflow, app, ...frames.reduce((last, frame) => (frame.seq > last.seq ? frame : last)) }
 }
 
 /** The frames that the run's own row contains. */
-function ownFrames([status, attempt, createdAt, startedAt, startedSeq, finishedAt, finishedSeq, errorText]: RunRow) {
+function ownFrames(run: Pick<Run, (typeof OF_STATUS)[number]>): RunStatusFrame[] {
+  const { status, attempt, createdAt, startedAt, startedSeq, finishedAt, finishedSeq, error } = run
   const frames: RunStatusFrame[] = [{ seq: firstSeq(0), ts: createdAt, status: 'queued', attempt: 1 }]
-  if (startedSeq !== null && startedAt !== null)
+  if (startedSeq !== undefined && startedAt !== undefined)
     frames.push({ seq: startedSeq, ts: startedAt, status: 'running', attempt: 1 })
-  if (finishedSeq !== null && finishedAt !== null) {
-    const error = errorText === null ? {} : { error: frameError(JSON.parse(errorText)) }
-    frames.push({ seq: finishedSeq, ts: finishedAt, status, attempt, ...error })
-  }
+  if (finishedSeq !== undefined && finishedAt !== undefined)
+    frames.push({ seq: finishedSeq, ts: finishedAt, status, attempt, ...(error && { error: frameError(error) }) })
   return frames
 }
 
 /** The frame of the run's newest progress, as a row of the other sources. */
-function progressRow(run: RunRow): Row[] {
-  const progress = run[8]
-  if (progress === null) return []
-  const { seq, at, value } = JSON.parse(progress) as RunProgress
+function progressRow({ progress }: Pick<Run, 'progress'>): Row[] {
+  if (!progress) return []
+  const { seq, at, value } = progress
   return [['progress', seq, at, '', 0, null, null, value, null]]
 }
 

@@ -4,9 +4,10 @@
 import { type Cleanups, ROLLBACK_PREFIX } from '../../../domain/run/cleanup/begun.ts'
 import type { EmittedEvent, RelatedRun, RunOfTree } from '../../../domain/view/tree.ts'
 import type { Query, Row, Value } from '../description/values.ts'
+import { RUNS } from '../tables/runs.ts'
 import { SAME_NAMESPACE } from './runs/run-filter.ts'
 
-const COLUMNS = 'id, workflow, app, status, created_at, started_at, finished_at, start_key'
+const RUN = RUNS.part('id', 'workflow', 'app', 'status', 'createdAt', 'startedAt', 'finishedAt', 'startKey')
 const STARTED_BY =
   '(SELECT name FROM steps WHERE steps.run_id = runs.parent_run_id AND steps.idx = runs.parent_step_index)'
 
@@ -27,7 +28,7 @@ export interface TreeLevel {
 
 /** One row for `runOfTree`, or none. */
 export function runOfTreeQuery(namespace: string, runId: string): Query {
-  return { sql: `SELECT ${COLUMNS} FROM runs WHERE id = ? AND namespace = ?`, params: [runId, namespace] }
+  return { sql: `SELECT ${RUN.select} FROM runs WHERE id = ? AND namespace = ?`, params: [runId, namespace] }
 }
 
 /** Rows for `relatedRun`, the oldest first, for each way in which the level's runs and events cause others. */
@@ -43,7 +44,7 @@ export function relatedRunQueries(namespace: string, level: TreeLevel, limit: nu
   function related(column: keyof typeof WAYS, ids: readonly string[]): Query {
     const { via, stepName } = WAYS[column]
     const { where, params } = ids.length > FEW_IDS ? ofMany(column, ids) : firstOfEach(column, ids, limit)
-    const sql = `SELECT ${COLUMNS}, ${column}, ${via}, ${stepName} FROM runs
+    const sql = `SELECT ${RUN.select}, ${column}, ${via}, ${stepName} FROM runs
       WHERE ${where} AND ${SAME_NAMESPACE} ORDER BY id LIMIT ?`
     return { sql, params: [...params, namespace, limit] }
   }
@@ -54,11 +55,10 @@ export function relatedRunQueries(namespace: string, level: TreeLevel, limit: nu
  * got because of their key.
  */
 function startedRunsQuery(namespace: string, { runIds }: TreeLevel, limit: number): Query {
-  const columns = COLUMNS.split(', ').map(column => `r.${column}`)
-  const sql = `SELECT ${columns.join(', ')}, s.run_id, 'started', s.name
-    FROM steps AS s JOIN runs AS r ON r.id = s.started_run_id
-    WHERE s.run_id IN (${holes(runIds)}) AND s.started_run_id IS NOT NULL AND r.namespace = ?
-      AND r.started_by LIKE '{"runId":"' || s.run_id || '",%' ORDER BY s.run_id, s.idx LIMIT ?`
+  const sql = `SELECT ${RUN.select}, s.run_id, 'started', s.name
+    FROM steps AS s JOIN runs ON runs.id = s.started_run_id
+    WHERE s.run_id IN (${holes(runIds)}) AND s.started_run_id IS NOT NULL AND runs.namespace = ?
+      AND runs.started_by LIKE '{"runId":"' || s.run_id || '",%' ORDER BY s.run_id, s.idx LIMIT ?`
   return { sql, params: [...runIds, namespace, limit] }
 }
 
@@ -103,28 +103,7 @@ export function emittedEventsQuery({ runIds }: TreeLevel, limit: number): Query 
   return { sql, params }
 }
 
-export function runOfTree(row: Row): RunOfTree {
-  const [id, workflow, app, status, createdAt, startedAt, finishedAt, startKey] = row as [
-    string,
-    string,
-    string,
-    RunOfTree['status'],
-    number,
-    number | null,
-    number | null,
-    string | null,
-  ]
-  return {
-    id,
-    workflow,
-    app,
-    status,
-    createdAt,
-    ...(startedAt === null ? {} : { startedAt }),
-    ...(finishedAt === null ? {} : { finishedAt }),
-    ...(startKey === null ? {} : { startKey }),
-  }
-}
+export const runOfTree: (row: Row) => RunOfTree = RUN.fromRow
 
 export function relatedRun(row: Row): RelatedRun {
   const [of, via, stepName] = row.slice(-3) as [string, RelatedRun['via'], string | null]

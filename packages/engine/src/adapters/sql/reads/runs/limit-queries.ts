@@ -16,18 +16,15 @@ import {
 import type { LimitsQuery, SingletonsQuery } from '../../../../ports/store-reads.ts'
 import { conditions } from '../../description/conditions.ts'
 import type { Query, Row } from '../../description/values.ts'
-import { HOLDS_SLOT, SLOT_COLUMNS } from '../../tables/runs.ts'
+import { HOLDS_SLOT, RUNS, SLOT_COLUMNS } from '../../tables/runs.ts'
 import { FIRST_IN_START_QUEUE } from '../../write/statements.ts'
 import { SAME_NAMESPACE } from './run-filter.ts'
 
 /** The order of ids, as an expression for which no index is read. */
 const BY_ID = "id || ''"
 
-const LIMITED_COLUMNS = 'id, app, workflow, status, holds, started_at, lease_owner, leased_without_slots'
-type LimitedRow = [
-  ...[id: string, app: string, workflow: string, status: RunStatus, holds: string | null, startedAt: number | null],
-  ...[leaseOwner: string | null, leasedWithoutSlots: number | null],
-]
+const LIMITED = RUNS.part('id', 'app', 'workflow', 'status', 'holds', 'startedAt', 'leaseOwner', 'leasedWithoutSlots')
+const SINGLETON = RUNS.part('id', 'app', 'workflow', 'singletonKey', 'createdAt', 'startedAt')
 type GroupRow = [id: string, waiting: number, oldestAt: number, sampleId: string]
 type FirstRow = [queue: string, waitingFor: string | null, availableAt: number | null]
 
@@ -40,7 +37,7 @@ export function limitQueries(namespace: string, query: LimitsQuery): Query[] {
   const { terms, params } = conditions({ [SAME_NAMESPACE]: namespace, ...named(query), ...withKey('holds', query) })
   return [
     {
-      sql: `SELECT ${LIMITED_COLUMNS} FROM runs WHERE ${HOLDS_SLOT.slot1} AND ${terms} ORDER BY ${BY_ID} LIMIT ?`,
+      sql: `SELECT ${LIMITED.select} FROM runs WHERE ${HOLDS_SLOT.slot1} AND ${terms} ORDER BY ${BY_ID} LIMIT ?`,
       params: [...params, LIMIT_RUNS_COUNTED_MAX],
     },
     groupsQuery('concurrency', namespace, query),
@@ -83,15 +80,14 @@ export function singletonsQuery(namespace: string, query: SingletonsQuery): Quer
     'singleton_key = ?': key,
   })
   return {
-    sql: `SELECT id, app, workflow, singleton_key, created_at, started_at FROM runs
+    sql: `SELECT ${SINGLETON.select} FROM runs
       WHERE singleton_key IS NOT NULL AND finished_at IS NULL AND ${terms} ORDER BY ${BY_ID} LIMIT ?`,
     params: [...params, query.limit],
   }
 }
 
 export function singletonOf(row: Row): SingletonRun {
-  const [id, app, workflow, key, createdAt, startedAt] = row as [string, string, string, string, number, number | null]
-  return { id, app, workflow, singletonKey: key, createdAt, ...(startedAt === null ? {} : { startedAt }) }
+  return SINGLETON.fromRow(row) as SingletonRun
 }
 
 /** The groups of the oldest waiting runs. One run more than the bound shows that there are more. */
@@ -135,7 +131,7 @@ function firstInLineQuery(groups: readonly Row[]): Query {
 
 function sampleQuery(groups: readonly Row[]): Query {
   const ids = groups.map(row => (row as GroupRow)[3])
-  return { sql: `SELECT ${LIMITED_COLUMNS} FROM runs WHERE id IN (${ids.map(() => '?').join(', ')})`, params: ids }
+  return { sql: `SELECT ${LIMITED.select} FROM runs WHERE id IN (${ids.map(() => '?').join(', ')})`, params: ids }
 }
 
 /** The rows of the queries and of `groupQueries`. */
@@ -144,16 +140,7 @@ export function limitRows(
   [holders = [], slots = [], starts = [], ...ends]: Row[][],
   [samples = [], firsts = []]: readonly Row[][],
 ): LimitRows {
-  const runOf = (row: Row): LimitedRun => {
-    const [id, app, workflow, status, holds, startedAt, leaseOwner, leasedWithoutSlots] = row as LimitedRow
-    return {
-      ...{ namespace, id, app, workflow, status },
-      ...(holds === null ? {} : { holds: JSON.parse(holds) }),
-      ...(startedAt === null ? {} : { startedAt }),
-      ...(leaseOwner === null ? {} : { leaseOwner }),
-      ...(leasedWithoutSlots === null ? {} : { leasedWithoutSlots: true as const }),
-    }
-  }
+  const runOf = (row: Row): LimitedRun => ({ namespace, ...LIMITED.fromRow(row) })
   const sampled = new Map(samples.map(row => [row[0] as string, runOf(row)]))
   const nextAts = new Map(firsts.map(row => [row[0] as string, nextAtOf(row as FirstRow)]))
   const held = (rows: Row[]): HeldRuns[] =>
