@@ -1,5 +1,6 @@
 // The wire over Redis channels: one for all engines, and one for each. Opened by backends.
 
+import { within } from '../../base/within.ts'
 import { RedisConnection } from '../redis-connection.ts'
 import { fetchLong, isLong, isReference, storeLong } from './redis-long-messages.ts'
 import type { Wire } from './wire.ts'
@@ -39,7 +40,9 @@ export class RedisWire implements Wire {
 
   async listen(name: string, onMessage: (message: string) => void, onReconnect: () => void): Promise<void> {
     this.#subscriber.on('message', (_, text) => this.#receive(text, onMessage))
-    await withinStartTime(this.#subscriber.subscribe(this.#channel, `${this.#channel}:${name}`))
+    const subscribing = this.#subscriber.subscribe(this.#channel, `${this.#channel}:${name}`)
+    if (!(await within(SUBSCRIBE_MS_MAX, subscribing)))
+      throw new Error(`Redis did not answer within ${SUBSCRIBE_MS_MAX} ms`)
     this.#listens = true
     this.#subscriber.on('ready', onReconnect)
   }
@@ -88,12 +91,4 @@ export class RedisWire implements Wire {
     this.#publisher.disconnect()
     this.#subscriber.disconnect()
   }
-}
-
-async function withinStartTime<T>(answer: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`Redis did not answer within ${SUBSCRIBE_MS_MAX} ms`)), SUBSCRIBE_MS_MAX)
-  })
-  return Promise.race([answer, late]).finally(() => clearTimeout(timer))
 }

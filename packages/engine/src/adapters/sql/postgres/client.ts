@@ -3,6 +3,7 @@
 
 import type { Socket } from 'node:net'
 import { Client, type ClientBase, type ClientConfig, Pool, type PoolClient, types } from 'pg'
+import { within } from '../../../base/within.ts'
 import { fromStored, toStored } from '../description/stored-text.ts'
 import type { Row, Value } from '../description/values.ts'
 import { applySettings, type ClientSettings, settingsOfAddress } from './client-settings.ts'
@@ -126,12 +127,7 @@ export async function openClient(
 
 /** A pooler accepts a session and makes its first statement wait for a connection to PostgreSQL. */
 async function inTime(settled: Promise<void>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`timeout expired: no answer for ${ms} ms after connecting`)), ms)
-  })
-  settled.catch(() => {})
-  await Promise.race([settled, late]).finally(() => clearTimeout(timer))
+  if (!(await within(ms, settled))) throw new Error(`timeout expired: no answer for ${ms} ms after connecting`)
 }
 
 /** Opens a pool of connections for reads. Without a listener, the loss of an idle connection would end the process. */
@@ -171,12 +167,10 @@ const END_MS_MAX = 1000
 
 /** Resolves when the connection has ended, or the time for that is over. It does not keep the process from exiting. */
 export async function end(open: Client | Pool): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<void>(resolve => {
-    timer = setTimeout(resolve, END_MS_MAX)
-  })
-  await Promise.race([open.end().catch(() => {}), late])
-  clearTimeout(timer)
+  await within(
+    END_MS_MAX,
+    open.end().catch(() => {}),
+  )
   if (open instanceof Client) (open as Client & { unref(): void }).unref()
 }
 

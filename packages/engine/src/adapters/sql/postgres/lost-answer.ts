@@ -2,6 +2,7 @@
 // firewall that has forgotten the connection), no error is reported for many minutes; with this check it fails within seconds.
 
 import type { ClientBase } from 'pg'
+import { within } from '../../../base/within.ts'
 import { end, openClient, rowsOf } from './client.ts'
 import { backendOf } from './pooler.ts'
 
@@ -22,25 +23,13 @@ const IS_WORKED_ON = `SELECT 1 FROM pg_stat_activity WHERE pid = $1
  */
 export async function answerTo<T>(client: ClientBase, url: string, answer: Promise<T>): Promise<T> {
   for (;;) {
-    const arrived = await within(answer, CHECK_EVERY_MS)
+    const arrived = await within(CHECK_EVERY_MS, answer)
     if (arrived) return arrived.value
     // The answer may still come while the other connection checks.
     const checking = isWorkedOn(client, url)
     const first = await Promise.race([answer.then(value => ({ value })), checking])
     if (typeof first === 'object') return first.value
     if (!first) throw new Error('Connection to the store lost: the server does not work on the query')
-  }
-}
-
-async function within<T>(answer: Promise<T>, ms: number): Promise<{ value: T } | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<undefined>(resolve => {
-    timer = setTimeout(resolve, ms, undefined)
-  })
-  try {
-    return await Promise.race([answer.then(value => ({ value })), late])
-  } finally {
-    clearTimeout(timer)
   }
 }
 

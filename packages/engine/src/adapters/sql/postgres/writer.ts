@@ -2,6 +2,7 @@
 // a transaction each, all under the single writers' lock. It has one connection; the batch queue calls it with one batch at a
 // time.
 
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Client } from 'pg'
 import type { Channel } from '../batches/channel.ts'
 import {
@@ -265,8 +266,4 @@ function unitsFrom(batch: readonly Request[], from: number): UnitRequest[] {
     units.push(request)
   }
   return units
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise(resolve => setTimeout(resolve, ms))
 }
