@@ -1,6 +1,8 @@
 // The stored form of strings. SQL text ends at a NUL and cannot hold a lone surrogate, but messages, names and ids can. Such
 // strings are stored as their JSON text after a mark. Connections convert every string that goes in or comes out.
 
+import type { Row } from './values.ts'
+
 /** Ordinary text does not begin with the mark; text that does is stored after a second mark. */
 const MARK = '\u001a'
 const MARK_CODE = 0x1a
@@ -12,6 +14,14 @@ export function toStored(text: string): string {
 
 export function fromStored(stored: string): string {
   return stored.charCodeAt(0) === MARK_CODE ? (JSON.parse(stored.slice(1)) as string) : stored
+}
+
+/** Turns the texts of a row that was read into the strings that they store. */
+export function restore(row: Row): void {
+  for (let i = 0; i < row.length; i++) {
+    const value = row[i]
+    if (typeof value === 'string') row[i] = fromStored(value)
+  }
 }
 
 /** Called for every string of every row: two native scans, 15 ns for a short string. */

@@ -4,7 +4,7 @@
 import type { Socket } from 'node:net'
 import { Client, type ClientBase, type ClientConfig, Pool, type PoolClient, types } from 'pg'
 import { within } from '../../../base/within.ts'
-import { fromStored, toStored } from '../description/stored-text.ts'
+import { restore, toStored } from '../description/stored-text.ts'
 import type { Row, Value } from '../description/values.ts'
 import { applySettings, type ClientSettings, settingsOfAddress } from './client-settings.ts'
 import { noteConnection, refuseSharedConnection } from './pooler.ts'
@@ -199,11 +199,4 @@ export function nameOf(sql: string): string | undefined {
   const name = `perdure_${names.size + 1}`
   names.set(sql, name)
   return name
-}
-
-function restore(row: Row): void {
-  for (let i = 0; i < row.length; i++) {
-    const value = row[i]
-    if (typeof value === 'string') row[i] = fromStored(value)
-  }
 }

@@ -1,7 +1,7 @@
 // One connection to a SQLite database, and its statements, each prepared once. This is the only place that converts text to
 // its stored form and back.
 
-import { fromStored, toStored } from '../description/stored-text.ts'
+import { restore, toStored } from '../description/stored-text.ts'
 import type { Row, Value } from '../description/values.ts'
 import { jsonHas, textHas } from '../reads/runs/text-search.ts'
 import { refuseLostDatabase } from './files/store-files.ts'
@@ -130,11 +130,4 @@ function stored(params: readonly Value[]): readonly Value[] {
     changed[i] = text
   }
   return changed ?? params
-}
-
-function restore(row: Row): void {
-  for (let i = 0; i < row.length; i++) {
-    const value = row[i]
-    if (typeof value === 'string') row[i] = fromStored(value)
-  }
 }

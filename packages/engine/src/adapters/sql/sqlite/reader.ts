@@ -2,6 +2,7 @@
 // the reader thread, or in the calling thread for a database in memory.
 
 import type { Answer, BatchAnswer, ReadRequest, Request } from '../batches/requests.ts'
+import { charsOf } from '../claims/claim-bounds.ts'
 import type { Row } from '../description/values.ts'
 import type { Connection } from './connection.ts'
 import { failure } from './result-codes.ts'
@@ -27,7 +28,7 @@ export class Reader {
       for (const request of batch) {
         const answer = this.#answer(request as ReadRequest)
         answers.push(answer)
-        if (Array.isArray(answer)) chars += charsOf(answer)
+        if (Array.isArray(answer)) for (const rows of answer) chars += charsOf(rows)
         if (chars > ANSWERED_CHARS_MAX) break
       }
       return { answers, transactions: 1 }
@@ -53,12 +54,4 @@ export class Reader {
       return failure(error)
     }
   }
-}
-
-/** Counts the characters of the texts in the rows. */
-function charsOf(answers: readonly Row[][]): number {
-  let chars = 0
-  for (const rows of answers)
-    for (const row of rows) for (const value of row) if (typeof value === 'string') chars += value.length
-  return chars
 }
