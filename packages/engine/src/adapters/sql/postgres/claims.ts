@@ -1,4 +1,4 @@
-// Claims, inside the writer's transaction. Runs without slots are leased by the hundred in one statement; runs that need slots
+// Claims and extensions of leases, inside the writer's transaction. Runs without slots are leased by the hundred in one statement; runs that need slots
 // are leased one by one, by the rules that both dialects share.
 
 import type { Claim, DeliveryClaim, RunClaim } from '../../../ports/store.ts'
@@ -149,4 +149,18 @@ async function inOrder(ids: readonly string[], lease: (ids: string[]) => Promise
 /** Returns the rows of a prepared statement, whose parameters may be lists. */
 function query(client: Queryable, sql: string, params: readonly unknown[]): Promise<Row[]> {
   return rowsOf(client, sql, params as never, nameOf(sql))
+}
+
+/** Returns the ids of the runs whose lease the owner has lost, or that are to be claimed and cancelled. */
+export async function extendRuns(
+  client: Queryable,
+  { owner, until, runIds }: { owner: string; until: number; runIds: readonly string[] },
+): Promise<string[]> {
+  const { rows } = await client.query<{ id: string }>(
+    `UPDATE runs SET available_at = $1 WHERE id = ANY ($2) AND lease_owner = $3 AND cancel_requested IS NULL
+     RETURNING id`,
+    [until, runIds, owner],
+  )
+  const extended = new Set(rows.map(({ id }) => id))
+  return runIds.filter(runId => !extended.has(runId))
 }

@@ -16,9 +16,8 @@ import { releaseOthers } from '../claims/release.ts'
 import type { Row, Value } from '../description/values.ts'
 import { countEnds } from '../rollups/count-ends.ts'
 import { claimStore } from './claim.ts'
+import { claimDeliveries, claimTimers, extendRuns } from './claims.ts'
 import type { Connection } from './connection.ts'
-import { claimDeliveries } from './delivery-claims.ts'
-import { extendRuns } from './leases.ts'
 import { migrate } from './migrations.ts'
 import { latestTime, moveTimes, wakeStranded } from './move-times.ts'
 import { breaks, failure } from './result-codes.ts'
@@ -26,7 +25,6 @@ import { RunClaims } from './run-claims.ts'
 import { runWork } from './run-work.ts'
 import { Statements } from './statements.ts'
 import { type Loss, type OpenedFiles, openedFiles, StoreGuard } from './store-guard.ts'
-import { claimTimers } from './timer-claims.ts'
 
 export interface WriterOptions {
   /** The files of the engine's store; absent: the database is in memory, or belongs to a command. */
