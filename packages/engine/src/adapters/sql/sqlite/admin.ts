@@ -53,21 +53,10 @@ async function prepare(path: string): Promise<void> {
 }
 
 async function versionOf(path: string): Promise<number> {
-  if (!existsSync(path)) return 0
-  const connection = await Connection.open(path, { readOnly: true })
-  try {
-    return schemaVersion(connection)
-  } finally {
-    connection.close()
-  }
+  return existsSync(path) ? Connection.use(path, { readOnly: true }, schemaVersion) : 0
 }
 
 async function migrateFile(path: string): Promise<void> {
   createDatabaseFile(path)
-  const connection = await Connection.open(path, { readOnly: false })
-  try {
-    migrate(connection)
-  } finally {
-    connection.close()
-  }
+  await Connection.use(path, { readOnly: false }, migrate)
 }

@@ -85,8 +85,8 @@ async function copied(from: string | { pid: number }, target: string): Promise<s
   try {
     if (typeof from === 'string') await copyStore(from, copy)
     else copyOpenFiles(from.pid, copy)
-    await checkCopy(copy)
-    syncFile(copy)
+    await Connection.use(copy, { readOnly: false }, checkCopy)
+    sync(copy, 'r+')
     return copy
   } catch (error) {
     remove()
@@ -135,34 +135,22 @@ function isOld(file: string): boolean {
   return systemClock.now() - changedAt > COPY_AGE_MS_MAX
 }
 
-async function checkCopy(copy: string): Promise<void> {
-  const connection = await Connection.open(copy, { readOnly: false })
-  try {
-    // A single file without a log file can be read from anywhere.
-    connection.exec('PRAGMA journal_mode = DELETE')
-    endEveryClaim(connection)
-    const version = schemaVersion(connection)
-    if (version === 0) throw new Error('it is not the store of an engine')
-    if (version > SCHEMA_VERSION)
-      throw new Error(
-        `it has schema version ${version}, but this engine supports only versions up to ${SCHEMA_VERSION}`,
-      )
-    const [damage] = damageOf(connection)
-    if (damage !== undefined) throw new Error(`it is damaged: ${damage}`)
-  } finally {
-    connection.close()
-  }
+function checkCopy(connection: Connection): void {
+  // A single file without a log file can be read from anywhere.
+  connection.exec('PRAGMA journal_mode = DELETE')
+  endEveryClaim(connection)
+  const version = schemaVersion(connection)
+  if (version === 0) throw new Error('it is not the store of an engine')
+  if (version > SCHEMA_VERSION)
+    throw new Error(`it has schema version ${version}, but this engine supports only versions up to ${SCHEMA_VERSION}`)
+  const [damage] = damageOf(connection)
+  if (damage !== undefined) throw new Error(`it is damaged: ${damage}`)
 }
 
 /** Moves the contents of the log into the file. Ignores errors: a file too broken for it is about to be replaced. */
 async function emptyLog(file: string): Promise<void> {
   try {
-    const connection = await Connection.open(file, { readOnly: false })
-    try {
-      connection.exec('PRAGMA wal_checkpoint(TRUNCATE)')
-    } finally {
-      connection.close()
-    }
+    await Connection.use(file, { readOnly: false }, connection => connection.exec('PRAGMA wal_checkpoint(TRUNCATE)'))
   } catch {
     // A forced restore discards the old contents.
   }
@@ -172,18 +160,13 @@ function refuseExisting(file: string, force: boolean): void {
   if (!force && existsSync(file)) throw new Error(`${file} exists: --force replaces it`)
 }
 
-function syncFile(file: string): void {
-  const handle = openSync(file, 'r+')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
-}
-
 /** Syncs the file's directory: only then is a rename durable. */
 function syncDirectory(file: string): void {
-  const handle = openSync(dirname(file), 'r')
+  sync(dirname(file), 'r')
+}
+
+function sync(path: string, flags: 'r' | 'r+'): void {
+  const handle = openSync(path, flags)
   try {
     fsyncSync(handle)
   } finally {

@@ -53,6 +53,16 @@ export class Connection {
     return connection
   }
 
+  /** Opens a connection for one use. */
+  static async use<T>(file: string, options: { readOnly: boolean }, use: (connection: Connection) => T): Promise<T> {
+    const connection = await Connection.open(file, options)
+    try {
+      return use(connection)
+    } finally {
+      connection.close()
+    }
+  }
+
   exec(sql: string): void {
     this.#database.exec(sql)
   }

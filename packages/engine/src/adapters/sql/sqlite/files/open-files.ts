@@ -1,8 +1,9 @@
 // Copies a SQLite store out of the files that its engine has open, after they were removed or replaced: their contents exist
 // until the process ends. Called by backup.ts.
 
-import { closeSync, copyFileSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
+import { copyFileSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { firstBytes } from './store-files.ts'
 
 /** The first bytes of a database, and the first bytes of a log. */
 const DATABASE = Buffer.from('SQLite format 3\0')
@@ -65,13 +66,7 @@ function namesIn(folder: string, pid: number): string[] {
 }
 
 function kindOf(path: string): OpenFile['kind'] | undefined {
-  const bytes = Buffer.alloc(DATABASE.length)
-  const handle = openSync(path, 'r')
-  try {
-    readSync(handle, bytes, 0, bytes.length, 0)
-  } finally {
-    closeSync(handle)
-  }
+  const bytes = firstBytes(path, DATABASE.length)
   if (bytes.equals(DATABASE)) return 'database'
   return LOGS.includes(bytes.readUInt32BE(0)) ? 'log' : undefined
 }

@@ -128,14 +128,20 @@ function logOf(file: string): string | undefined {
 /** If the database was empty before the journal, the journal's process died while it was creating the store. */
 function isJournalOfContents(journal: string): boolean {
   if ((sizeOf(journal) ?? 0) < JOURNAL_HEADER_BYTES) return false
-  const header = Buffer.alloc(JOURNAL_HEADER_BYTES)
-  const handle = openSync(journal, 'r')
+  const header = firstBytes(journal, JOURNAL_HEADER_BYTES)
+  return header.subarray(0, JOURNAL_MAGIC.length).equals(JOURNAL_MAGIC) && header.readUInt32BE(JOURNAL_PAGES_AT) > 0
+}
+
+/** The first bytes of the file; zeros behind its end. */
+export function firstBytes(path: string, length: number): Buffer {
+  const bytes = Buffer.alloc(length)
+  const handle = openSync(path, 'r')
   try {
-    readSync(handle, header, 0, JOURNAL_HEADER_BYTES, 0)
+    readSync(handle, bytes, 0, length, 0)
   } finally {
     closeSync(handle)
   }
-  return header.subarray(0, JOURNAL_MAGIC.length).equals(JOURNAL_MAGIC) && header.readUInt32BE(JOURNAL_PAGES_AT) > 0
+  return bytes
 }
 
 function modeOf(path: string): number | undefined {
