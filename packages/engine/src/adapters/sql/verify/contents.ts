@@ -11,7 +11,7 @@ import { EVENTS } from '../tables/events.ts'
 import { FLOW_ROWS } from '../tables/flow-rows.ts'
 import { WORKFLOWS } from '../tables/registry.ts'
 import { HOLDS_SLOT, RUNS, SLOT_COLUMNS } from '../tables/runs.ts'
-import { type Snapshot, VIOLATIONS_PER_QUERY_MAX, type Violation, type Violations } from './check.ts'
+import type { Check, Snapshot, Violation, Violations } from './check.ts'
 
 const PAGE = 200
 
@@ -127,19 +127,13 @@ export async function* flowContents(snapshot: Snapshot): Violations {
   }
 }
 
-/** Checks that every term belongs to a scheduled event that exists. */
-export async function* scheduledContents(snapshot: Snapshot): Violations {
-  const rows = await snapshot.rows(
-    `SELECT row_id, term FROM scheduled_terms AS t WHERE NOT EXISTS (SELECT 1 FROM flow_rows WHERE id = t.row_id)
-      LIMIT ${VIOLATIONS_PER_QUERY_MAX}`,
-  )
-  for (const [id, term] of rows)
-    yield {
-      check: 'scheduled.row',
-      subject: String(id),
-      message: `has the filter term "${term}", but the scheduled event does not exist`,
-    }
-}
+export const SCHEDULED_CHECKS: readonly Check[] = [
+  {
+    name: 'scheduled.row',
+    sql: 'SELECT row_id, term FROM scheduled_terms AS t WHERE NOT EXISTS (SELECT 1 FROM flow_rows WHERE id = t.row_id)',
+    message: ([, term]) => `has the filter term "${term}", but the scheduled event does not exist`,
+  },
+]
 
 /** Checks that every cron of a registered workflow has a schedule with a next time. */
 export async function* scheduleContents(snapshot: Snapshot): Violations {

@@ -2,8 +2,7 @@
 // the queue, every row of the queue belongs to such a step, and every pool has the row by which it is due.
 
 import { TURN_OPEN, TURN_WAITS } from '../tables/flow-rows.ts'
-import type { Check, Snapshot, Violations } from './check.ts'
-import { VIOLATIONS_PER_QUERY_MAX } from './check.ts'
+import type { Check } from './check.ts'
 
 const WAITS_FOR_TURN = `status = 'waiting' AND step_limit IS NOT NULL AND turn_at IS NULL AND next_attempt_at IS NULL`
 
@@ -17,7 +16,8 @@ export const TURN_CHECKS: readonly Check[] = [
   },
 ]
 
-const POOL_CHECKS: readonly Check[] = [
+/** The pools themselves, all at once. */
+export const POOL_CHECKS: readonly Check[] = [
   {
     name: 'turn.step',
     sql: `SELECT t.run_id, t.idx FROM limit_turns AS t LEFT JOIN steps AS s ON s.run_id = t.run_id AND s.idx = t.idx
@@ -41,10 +41,3 @@ const POOL_CHECKS: readonly Check[] = [
     message: ([, name]) => `is a pool of the limit "${name}" whose waiting steps will never get a turn`,
   },
 ]
-
-/** Checks the pools themselves. */
-export async function* turnContents(snapshot: Snapshot): Violations {
-  for (const { name, sql, message } of POOL_CHECKS)
-    for (const row of await snapshot.rows(`${sql} LIMIT ${VIOLATIONS_PER_QUERY_MAX}`))
-      yield { check: name, subject: String(row[0]), message: message(row) }
-}

@@ -2,25 +2,25 @@
 // takes time rather than memory. Called by compose/maintenance.ts.
 
 import { budgetContents, runBudgets } from './budget-checks.ts'
-import type { Check, Snapshot, Violation, Violations } from './check.ts'
+import type { Check, Snapshot, Violations } from './check.ts'
 import { VIOLATIONS_PER_QUERY_MAX } from './check.ts'
 import {
   attributeContents,
   eventContents,
   flowContents,
   runContents,
+  SCHEDULED_CHECKS,
   scheduleContents,
-  scheduledContents,
   slotContents,
 } from './contents.ts'
 import { definitionContents } from './definition-checks.ts'
 import { documentContents } from './document-checks.ts'
 import { eventReferences, runReferences } from './references.ts'
-import { rollupContents } from './rollup-checks.ts'
+import { ROLLUP_CHECKS } from './rollup-checks.ts'
 import { DELIVERY_CHECKS, PAYLOAD_CHECKS } from './row-checks.ts'
 import { RUN_CHECKS, rangesOf } from './run-checks.ts'
 import { STREAM_CHECKS } from './stream-checks.ts'
-import { TURN_CHECKS, turnContents } from './turn-checks.ts'
+import { POOL_CHECKS, TURN_CHECKS } from './turn-checks.ts'
 
 /** Ids of one range. */
 const RANGE = 500
@@ -33,9 +33,7 @@ type Range = readonly [from: string, to: string]
 export async function* verify(snapshot: Snapshot): Violations {
   for (const message of await snapshot.damage()) yield { check: 'database', subject: 'store', message }
   for await (const range of rangesOfIds(snapshot, 'runs')) {
-    yield* violationsOf(snapshot, RUN_CHECKS, range)
-    yield* violationsOf(snapshot, TURN_CHECKS, range)
-    yield* violationsOf(snapshot, STREAM_CHECKS, range)
+    yield* violationsOf(snapshot, [...RUN_CHECKS, ...TURN_CHECKS, ...STREAM_CHECKS], range)
     yield* runContents(snapshot, range)
     yield* attributeContents(snapshot, range)
     yield* runReferences(snapshot, range)
@@ -47,13 +45,13 @@ export async function* verify(snapshot: Snapshot): Violations {
   for await (const range of rangesOfIds(snapshot, 'payloads')) yield* violationsOf(snapshot, PAYLOAD_CHECKS, range)
   yield* budgetContents(snapshot)
   yield* slotContents(snapshot)
-  yield* turnContents(snapshot)
+  yield* violationsOf(snapshot, POOL_CHECKS)
   yield* flowContents(snapshot)
-  yield* scheduledContents(snapshot)
+  yield* violationsOf(snapshot, SCHEDULED_CHECKS)
   yield* scheduleContents(snapshot)
   yield* definitionContents(snapshot)
   yield* documentContents(snapshot)
-  yield* rollupContents(snapshot)
+  yield* violationsOf(snapshot, ROLLUP_CHECKS)
 }
 
 /** Ranges that together contain every possible id, so that rows without their parent row are checked too. */
@@ -67,7 +65,8 @@ async function* rangesOfIds(snapshot: Snapshot, table: string): AsyncGenerator<R
   }
 }
 
-async function* violationsOf(snapshot: Snapshot, checks: readonly Check[], range: Range): AsyncGenerator<Violation> {
+/** Violations of the checks, in a range of ids or in all rows. */
+async function* violationsOf(snapshot: Snapshot, checks: readonly Check[], range: Range | [] = []): Violations {
   for (const check of checks) {
     const params = Array.from({ length: rangesOf(check) }, () => range).flat()
     const rows = await snapshot.rows(`${check.sql} LIMIT ${VIOLATIONS_PER_QUERY_MAX}`, params)
