@@ -80,26 +80,20 @@ const OLD_STREAMS = `SELECT run_id, name FROM streams WHERE dropped IS NULL AND 
   AND (SELECT finished_at FROM runs WHERE id = streams.run_id) < ?i ORDER BY first_at LIMIT ?i`
 const DROP_STREAM = 'UPDATE streams SET dropped = 1 WHERE run_id = ? AND name = ? RETURNING name'
 
-const OLD_ACTIONS = `DELETE FROM control_actions WHERE id IN (
-    SELECT id FROM control_actions WHERE created_at < ?i ORDER BY created_at LIMIT ?i)
-  RETURNING id`
-const OVER_DEDUPES = `DELETE FROM dedupes WHERE (namespace, app, dedupe_id) IN (
-    SELECT namespace, app, dedupe_id FROM dedupes WHERE expires_at <= ?i ORDER BY expires_at LIMIT ?i)
-  RETURNING expires_at`
-const OVER_CLAIMS = `DELETE FROM flow_rows WHERE id IN (
-    SELECT id FROM flow_rows WHERE expires_at <= ?i ORDER BY expires_at LIMIT ?i)
-  RETURNING expires_at`
+/** Removes rows that meet a condition, the oldest first by the column of a time. */
+const dropOldest = (table: string, key: string, condition: string, time: string) =>
+  `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE ${condition} ORDER BY ${time} LIMIT ?i)
+  RETURNING ${time}`
 
-const OLD_ROLLUPS = `DELETE FROM run_rollups WHERE (span, namespace, app, workflow, at) IN (
-    SELECT span, namespace, app, workflow, at FROM run_rollups WHERE span = ? AND at < ?i ORDER BY at LIMIT ?i)
-  RETURNING at`
-const OLD_POSTS = `DELETE FROM endpoint_rollups WHERE (span, namespace, endpoint_id, at, outcome, duration_class) IN (
-    SELECT span, namespace, endpoint_id, at, outcome, duration_class FROM endpoint_rollups
-    WHERE span = ? AND at < ?i ORDER BY at LIMIT ?i)
-  RETURNING at`
-const OLD_RESULTS = `DELETE FROM bulk_results WHERE (bulk_id, run_id) IN (
-    SELECT bulk_id, run_id FROM bulk_results WHERE expires_at <= ?i ORDER BY expires_at LIMIT ?i)
-  RETURNING run_id`
+const OLD_ACTIONS = dropOldest('control_actions', 'id', 'created_at < ?i', 'created_at')
+const OVER_DEDUPES = dropOldest('dedupes', 'namespace, app, dedupe_id', 'expires_at <= ?i', 'expires_at')
+const OVER_CLAIMS = dropOldest('flow_rows', 'id', 'expires_at <= ?i', 'expires_at')
+const OLD_RESULTS = dropOldest('bulk_results', 'bulk_id, run_id', 'expires_at <= ?i', 'expires_at')
+
+const OF_SPAN = 'span = ? AND at < ?i'
+const OLD_ROLLUPS = dropOldest('run_rollups', 'span, namespace, app, workflow, at', OF_SPAN, 'at')
+const POST_KEY = 'span, namespace, endpoint_id, at, outcome, duration_class'
+const OLD_POSTS = dropOldest('endpoint_rollups', POST_KEY, OF_SPAN, 'at')
 
 /** The stored states of the error groups of runs, whose ids follow. */
 const STATES_OF_RUNS = `SELECT DISTINCT d.namespace, d.id FROM documents AS d
