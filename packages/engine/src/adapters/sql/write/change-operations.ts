@@ -34,7 +34,7 @@ import { STREAM_ROWS, STREAMS } from '../tables/streams/streams.ts'
 import { ENDPOINTS, RECEIVERS } from '../tables/webhooks.ts'
 import { WORKFLOW_DEFINITIONS } from '../tables/workflow-definitions.ts'
 import { FORGOTTEN_PER_TURN } from './fair-turns.ts'
-import type { OperationName } from './statements.ts'
+import { ERASE_OWN_OPERATIONS, type OperationName } from './statements.ts'
 
 /** Appends the operations that make the change: the number of parameters, the name and the parameters of each. */
 export function appendChange(to: Value[], change: Change): void {
@@ -63,20 +63,7 @@ function appendMove<T>(to: Value[], name: OperationName, move: { table: Table<T>
 
 /** The parameter of each is the id of the run, twice. */
 const ERASE_FIRST = ['erase.attempts', 'erase.sentPayloads', 'erase.deliveries', 'erase.errorState'] as const
-const ERASE_OWN = [
-  'erase.keepEnd',
-  'erase.steps',
-  'erase.attributes',
-  'erase.logs',
-  'erase.frames',
-  'erase.streamRows',
-  'erase.streams',
-  'watch.delete',
-  'erase.callbacks',
-  'erase.signals',
-  'erase.input',
-  'erase.run',
-] as const
+const ERASE_OWN = Object.keys(ERASE_OWN_OPERATIONS) as (keyof typeof ERASE_OWN_OPERATIONS)[]
 
 const MARKS = { awaited: 'run.await', signalled: 'run.signal', delivered: 'run.deliver' } as const
 

@@ -63,6 +63,23 @@ const BUFFER_OPENED_BY = `entry.value ->> 'firstEventId'`
 /** No step of the run, whose id is the next parameter, has taken the signal. */
 const NOT_TAKEN = 'id NOT IN (SELECT event_id FROM steps WHERE run_id = ? AND event_id IS NOT NULL)'
 
+/** The operations that erase what belongs to a run, in their order. The parameter of each is its id. */
+export const ERASE_OWN_OPERATIONS = {
+  // The roll-ups count it later.
+  'erase.keepEnd': `${KEEP_ENDS} (?)`,
+  'erase.steps': 'DELETE FROM steps WHERE run_id = ?',
+  'erase.attributes': 'DELETE FROM run_attributes WHERE run_id = ?',
+  'erase.logs': 'DELETE FROM logs WHERE run_id = ?',
+  'erase.frames': 'DELETE FROM frames WHERE run_id = ?',
+  'erase.streamRows': 'DELETE FROM stream_rows WHERE run_id = ?',
+  'erase.streams': 'DELETE FROM streams WHERE run_id = ?',
+  'watch.delete': 'DELETE FROM run_watches WHERE run_id = ?',
+  'erase.callbacks': `DELETE FROM flow_rows WHERE ${EARLY_CALLBACKS} AND key = ?`,
+  'erase.signals': 'UPDATE events SET data = NULL, answer = NULL, erased = 1 WHERE run_id = ?',
+  'erase.input': 'DELETE FROM payloads WHERE id = ?',
+  'erase.run': 'DELETE FROM runs WHERE id = ?',
+} as const
+
 /** Operations that are one statement. Parameters in the order that change-operations.ts gives them. */
 export const OPERATIONS = {
   'run.insert': `INSERT INTO runs (${RUNS.columns.join(', ')}, log_position)
@@ -152,18 +169,7 @@ export const OPERATIONS = {
   'erase.sentPayloads': `DELETE FROM payloads WHERE id IN (${SENT})`,
   'erase.deliveries': `DELETE FROM deliveries WHERE id IN (${SENT})`,
   'erase.errorState': ERASE_ERROR_STATE,
-  // The roll-ups count it later.
-  'erase.keepEnd': `${KEEP_ENDS} (?)`,
-  'erase.steps': 'DELETE FROM steps WHERE run_id = ?',
-  'erase.attributes': 'DELETE FROM run_attributes WHERE run_id = ?',
-  'erase.logs': 'DELETE FROM logs WHERE run_id = ?',
-  'erase.frames': 'DELETE FROM frames WHERE run_id = ?',
-  'erase.streamRows': 'DELETE FROM stream_rows WHERE run_id = ?',
-  'erase.streams': 'DELETE FROM streams WHERE run_id = ?',
-  'erase.callbacks': `DELETE FROM flow_rows WHERE ${EARLY_CALLBACKS} AND key = ?`,
-  'erase.signals': 'UPDATE events SET data = NULL, answer = NULL, erased = 1 WHERE run_id = ?',
-  'erase.input': 'DELETE FROM payloads WHERE id = ?',
-  'erase.run': 'DELETE FROM runs WHERE id = ?',
+  ...ERASE_OWN_OPERATIONS,
   'erase.budget': `${DROP_BUDGETS} (?)`,
   // Attributes are the sender's values, like the data.
   'erase.event': `UPDATE events SET data = NULL, erased = 1,
@@ -180,7 +186,6 @@ export const OPERATIONS = {
   'erase.mark': insert(ERASED_RUNS, 'ON CONFLICT (id, namespace) DO NOTHING'),
   'givenId.insert': insert(GIVEN_RUN_IDS, 'ON CONFLICT DO NOTHING'),
   'watch.insert': insert(RUN_WATCHES),
-  'watch.delete': 'DELETE FROM run_watches WHERE run_id = ?',
   'payload.insert': insert(PAYLOADS, ONCE),
   'step.insert': insert(STEPS),
   'wait.insert': `INSERT INTO steps (${STEPS.columns.join(', ')}, namespace)
