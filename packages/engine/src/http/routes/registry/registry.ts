@@ -2,7 +2,7 @@
 // (docs/http-api/apps-runners-workflows.md#apps-runners-workflows).
 
 import { type Operation, operations } from '@perdure/protocol/operations'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { EngineError } from '../../../domain/model/errors.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { type Handler, mount } from '../../access/mount.ts'
@@ -77,38 +77,26 @@ export function registryRoutes(app: FastifyInstance, context: HttpContext): void
 /** Operations that change how a workflow starts its runs, and return the workflow. */
 function controlRoutes(app: FastifyInstance, context: HttpContext): void {
   const { registry, workflowControl } = context.deps
-  const acts = [
-    [operations.pauseWorkflow, 'pause'],
-    [operations.resumeWorkflow, 'resume'],
-  ] as const
-  for (const [operation, verb] of acts) {
+  const mountControl = (
+    operation: Operation,
+    act: (request: FastifyRequest, workflow: { app: string; name: string }) => Promise<unknown>,
+  ) =>
     mount<Operation>(app, context, operation, async (request, reply) => {
       const { app: appName, name } = request.params as { app: string; name: string }
-      await workflowControl[verb](request.actor, { app: appName, name })
-      return sendJson(reply, 200, await workflowText(request.actor.namespace, appName, name))
+      await act(request, { app: appName, name })
+      const workflow = (await registry.workflows(request.actor.namespace, appName)).find(one => one.name === name)
+      if (!workflow) throw noWorkflow(appName, name)
+      return sendJson(reply, 200, JSON.stringify(presentWorkflow(workflow)))
     })
-  }
 
-  mount(app, context, operations.setWorkflowLimits, async (request, reply) => {
-    const { app: appName, name } = request.params as { app: string; name: string }
+  mountControl(operations.pauseWorkflow, ({ actor }, workflow) => workflowControl.pause(actor, workflow))
+  mountControl(operations.resumeWorkflow, ({ actor }, workflow) => workflowControl.resume(actor, workflow))
+  mountControl(operations.setWorkflowLimits, (request, workflow) => {
     const { concurrency, throttle } = checkLimits(bodyOf(request)?.value)
     const limits = { ...(concurrency != null && { concurrency }), ...(throttle != null && { throttle }) }
-    await workflowControl.limit(request.actor, { app: appName, name }, limits)
-    return sendJson(reply, 200, await workflowText(request.actor.namespace, appName, name))
+    return workflowControl.limit(request.actor, workflow, limits)
   })
-
-  mount(app, context, operations.removeWorkflowLimits, async (request, reply) => {
-    const { app: appName, name } = request.params as { app: string; name: string }
-    await workflowControl.limit(request.actor, { app: appName, name }, {})
-    return sendJson(reply, 200, await workflowText(request.actor.namespace, appName, name))
-  })
-
-  async function workflowText(namespace: string, appName: string, name: string): Promise<string> {
-    const workflows = await registry.workflows(namespace, appName)
-    const workflow = workflows.find(one => one.name === name)
-    if (!workflow) throw noWorkflow(appName, name)
-    return JSON.stringify(presentWorkflow(workflow))
-  }
+  mountControl(operations.removeWorkflowLimits, ({ actor }, workflow) => workflowControl.limit(actor, workflow, {}))
 }
 
 function noWorkflow(app: string, name: string): EngineError {
