@@ -63,14 +63,18 @@ export function pauseMs(streams: number, bytes: number): number {
 /** Waits for `ms`, or for one turn of the event loop if that is less than a timer can measure. */
 export async function pause(clock: Pick<Clock, 'after'>, ms: number, onCancel: (cancel: () => void) => void) {
   if (ms <= SHORTEST_PAUSE_MS) await nextTurn()
-  else
-    await new Promise<void>(resolve => {
-      const stop = clock.after(ms, resolve)
-      onCancel(() => {
-        stop()
-        resolve()
-      })
+  else await wait(clock, ms, onCancel)
+}
+
+/** Waits for `ms`, or until the wait is cancelled. */
+export function wait(clock: Pick<Clock, 'after'>, ms: number, onCancel: (cancel: () => void) => void): Promise<void> {
+  return new Promise(resolve => {
+    const stop = clock.after(ms, resolve)
+    onCancel(() => {
+      stop()
+      resolve()
     })
+  })
 }
 
 /** The streams of one selection of items, and the messages that wait for their next round. */

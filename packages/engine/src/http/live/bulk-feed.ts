@@ -3,7 +3,7 @@
 
 import type { Clock } from '../../ports/clock.ts'
 import type { Live } from '../../services/live/live.ts'
-import { pause, type Sink } from './broadcast.ts'
+import { pause, type Sink, wait } from './broadcast.ts'
 
 /** The state of a job as a message. */
 export interface BulkState {
@@ -135,12 +135,8 @@ class BulkFeed {
   async #nextChange(): Promise<void> {
     const { clock, rereadMs } = this.#deps
     if (!this.#isChanged)
-      await new Promise<void>(resolve => {
-        const cancel = clock.after(rereadMs, resolve)
-        this.#wake = () => {
-          cancel()
-          resolve()
-        }
+      await wait(clock, rereadMs, wake => {
+        this.#wake = wake
       })
     this.#isChanged = false
   }

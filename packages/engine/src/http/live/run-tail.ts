@@ -4,6 +4,7 @@
 import { isTerminal } from '../../domain/model/run.ts'
 import type { StoredFrame } from '../../domain/view/timeline-frames.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { wait } from './broadcast.ts'
 
 /** Maximum frames that wait for a slow client; beyond this the stream reads the store. */
 const FRAMES_MAX = 1000
@@ -50,12 +51,8 @@ export class RunTail {
 
   async #wait(clock: Clock, ms: number): Promise<void> {
     if (!this.#isAwake) {
-      await new Promise<void>(resolve => {
-        const cancel = clock.after(ms, resolve)
-        this.#wake = () => {
-          cancel()
-          resolve()
-        }
+      await wait(clock, ms, wake => {
+        this.#wake = wake
       })
       this.#wake = undefined
     }
