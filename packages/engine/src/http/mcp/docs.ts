@@ -18,7 +18,8 @@ const TERMS_MAX = 10
 const TITLE_WEIGHT = 8
 const COUNT_MAX = 5
 
-const TOOLS: Tool[] = [
+/** The tools that read the documentation. */
+export const DOCS_TOOLS: readonly Tool[] = [
   {
     name: 'search_docs',
     description:
@@ -55,12 +56,9 @@ interface DocsSection {
 
 let pages: Map<string, DocsSection[]> | undefined
 
-/** The tools that read the documentation. */
-export const docsTools = (): readonly Tool[] => TOOLS
-
 /** Returns the result of a tool that reads the documentation; undefined if no such tool is called `name`. */
 export function readDocs(name: string, given: Readonly<Record<string, unknown>>): ToolResult | undefined {
-  const tool = TOOLS.find(each => each.name === name)
+  const tool = DOCS_TOOLS.find(each => each.name === name)
   if (!tool) return undefined
   const known = Object.keys(tool.inputSchema.properties as object)
   for (const [key, value] of Object.entries(given)) {

@@ -5,11 +5,11 @@ import { quoteName } from '@perdure/protocol'
 import type { FastifyInstance } from 'fastify'
 import { ENGINE_VERSION } from '../../base/version.ts'
 import { ArgumentFault, requestOf } from './call.ts'
-import { docsTools, readDocs } from './docs.ts'
+import { DOCS_TOOLS, readDocs } from './docs.ts'
 import { faultOf, resultOf, type ToolResult } from './result.ts'
 import { RpcFault, type RpcReply } from './rpc.ts'
 import { findTool, toolsOf } from './tools.ts'
-import { agreedVersion, isStateless, type MirrorHeaders, statelessResult, supportedVersions } from './versions.ts'
+import { agreedVersion, isStateless, type MirrorHeaders, statelessResult, VERSIONS } from './versions.ts'
 import { callWorkflow, type WorkflowCaller, workflowTools } from './workflow-tools.ts'
 
 /** The caller of a tool. */
@@ -86,11 +86,11 @@ async function resultFor(
   const about = { capabilities: CAPABILITIES, instructions: INSTRUCTIONS }
   if (method === 'tools/list') {
     const ofWorkflows = caller.mayWrite ? await workflowTools(app, caller) : []
-    return { tools: [...toolsOf(caller.mayWrite), ...docsTools(), ...ofWorkflows.map(({ tool }) => tool)] }
+    return { tools: [...toolsOf(caller.mayWrite), ...DOCS_TOOLS, ...ofWorkflows.map(({ tool }) => tool)] }
   }
   if (method === 'tools/call') return callTool(app, params, caller)
   if (caller.stateless) {
-    if (method === 'server/discover') return { supportedVersions: supportedVersions(), ...about }
+    if (method === 'server/discover') return { supportedVersions: VERSIONS, ...about }
   } else {
     if (method === 'initialize')
       return { protocolVersion: agreedVersion(params.protocolVersion), serverInfo: SERVER, ...about }

@@ -7,7 +7,7 @@ import { type JsonRpcError, RpcFault } from './rpc.ts'
 const STATELESS_VERSION = '2026-07-28'
 /** Versions with a handshake, the newest first. */
 const HANDSHAKE_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26'] as const
-const VERSIONS: readonly string[] = [STATELESS_VERSION, ...HANDSHAKE_VERSIONS]
+export const VERSIONS: readonly string[] = [STATELESS_VERSION, ...HANDSHAKE_VERSIONS]
 
 const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion'
 const SERVER_KEY = 'io.modelcontextprotocol/serverInfo'
@@ -54,9 +54,6 @@ function unsupported(requested: unknown): RpcFault {
 /** The version that a handshake agrees on. */
 export const agreedVersion = (asked: unknown): string =>
   HANDSHAKE_VERSIONS.find(version => version === asked) ?? HANDSHAKE_VERSIONS[0]
-
-/** The versions that `server/discover` lists. */
-export const supportedVersions = (): readonly string[] => VERSIONS
 
 /** How long a client may keep a list, in milliseconds. It depends on the caller. */
 const CACHED = { ttlMs: 60_000, cacheScope: 'private' } as const
