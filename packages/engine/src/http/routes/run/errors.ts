@@ -14,7 +14,7 @@ import { scan } from '../../access/scan.ts'
 import { bodyOf } from '../../request/body.ts'
 import { validator } from '../../request/validate.ts'
 import { sendJson } from '../../response/reply.ts'
-import { briefMessage } from './brief-message.ts'
+import { briefMessage } from './present-step.ts'
 
 const SINCE_DEFAULT_MS = 86_400_000
 const checkState = validator(operations.setErrorState.body.schema)

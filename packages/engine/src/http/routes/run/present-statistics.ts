@@ -25,7 +25,7 @@ import type {
   RunTotals,
   StepDurations,
 } from '../../../ports/store-statistics.ts'
-import { briefMessage } from './brief-message.ts'
+import { briefMessage } from './present-step.ts'
 
 /** Apps and workflows in the facets. */
 const FACETS_MAX = 200

@@ -13,7 +13,7 @@ import { optionalTimestamp, timestamp } from '../../../domain/text/timestamp.ts'
 import type { EveryField } from '../../../domain/view/run-summary.ts'
 import type { StepAttempt } from '../../../domain/view/step-attempts.ts'
 
-/** The longest message of an error in a summary, in code points. */
+/** The longest message of an error in a summary or a list, in code points. */
 const MESSAGE_CHARS_MAX = 200
 
 export function stepText(step: Step): JsonText {
@@ -79,6 +79,9 @@ export function shortError<Failure extends { message: string; stack?: string | u
   error: Failure,
 ): Omit<Failure, 'stack'> {
   const { stack, ...rest } = error
-  const message = cutText(rest.message, MESSAGE_CHARS_MAX)
-  return { ...rest, message }
+  return { ...rest, message: briefMessage(rest) }
+}
+
+export function briefMessage({ message }: { message: string }): string {
+  return cutText(message, MESSAGE_CHARS_MAX)
 }
