@@ -171,19 +171,8 @@ export class ConnectTransport implements Transport, Connections, Presence {
         this.#find(url, id)?.answer(status, body)
         return undefined
       },
-      checkpoint: (id, payload) => {
-        const call = this.#find(url, id)
-        if (!call) registered.socket.send('invoke.cancel', id)
-        // The call's own socket may be dead without the engine having noticed; this one is alive.
-        call?.moveTo(registered)
-        call?.checkpoint(payload)
-      },
-      append: (id, payload) => {
-        const call = this.#find(url, id)
-        if (!call) registered.socket.send('invoke.cancel', id)
-        call?.moveTo(registered)
-        call?.append(payload)
-      },
+      checkpoint: (id, payload) => this.#reported(url, id, registered)?.checkpoint(payload),
+      append: (id, payload) => this.#reported(url, id, registered)?.append(payload),
       unreadable: (id, problem) => this.#find(url, id)?.fail(problem),
       drained: () => onRoomChange(url),
       close: () => runner.lose(registered),
@@ -205,6 +194,15 @@ export class ConnectTransport implements Transport, Connections, Presence {
   #find(url: string, id: string): Call | undefined {
     const call = this.#pending.get(id)
     return call?.url === url ? call : undefined
+  }
+
+  /** The call that a runner reports on through the socket. A call that the engine does not have is cancelled. */
+  #reported(url: string, id: string, registered: RegisteredSocket): Call | undefined {
+    const call = this.#find(url, id)
+    if (!call) registered.socket.send('invoke.cancel', id)
+    // The call's own socket may be dead without the engine having noticed; this one is alive.
+    call?.moveTo(registered)
+    return call
   }
 
   #isForeign(id: string): boolean {
