@@ -1,4 +1,4 @@
-// Queries about webhook deliveries, and what their rows mean. Called by the reads.
+// Queries about webhook deliveries and receivers, and what their rows mean. Called by the store and its reads.
 
 import { DELIVERY_STATUSES } from '@perdure/protocol'
 import {
@@ -124,4 +124,14 @@ export function endpointStatsQuery(namespace: string, since: number): Query {
 export function endpointStatsFromRow(row: Row): EndpointStats {
   const [endpointId, delivered, succeeded, failed, lastDelivery] = row as [string, number, number, number, number]
   return { endpointId, delivered, succeeded, failed, lastDelivery }
+}
+
+/** Rows of a receiver's id and the time of its last accepted post. */
+export function lastAcceptedQuery(namespace: string, ids: readonly string[]): Query {
+  const holes = ids.map(() => '?').join(', ')
+  return {
+    sql: `SELECT id, last_accepted_at FROM webhook_receivers
+      WHERE id IN (${holes}) AND namespace = ? AND last_accepted_at IS NOT NULL`,
+    params: [...ids, namespace],
+  }
 }
