@@ -6,18 +6,13 @@ import { heldSlots, keptSlots } from '../../../domain/holds/kept-slots.ts'
 import { presentConcurrency } from '../../../domain/holds/operator-limits.ts'
 import { presentLimit } from '../../../domain/holds/slot-ids.ts'
 import { heldForStart, throttleToPass, waitsForThrottle } from '../../../domain/holds/throttle.ts'
-import type {
-  ConcurrencyLimit,
-  FlowControl,
-  OperatorLimits,
-  Slot,
-  ThrottleHold,
-} from '../../../domain/model/flow-control.ts'
+import type { ConcurrencyLimit, Slot, ThrottleHold } from '../../../domain/model/flow-control.ts'
 import { type Run, runDestination } from '../../../domain/model/run.ts'
 import { firstSeq } from '../../../domain/model/seq.ts'
 import type { Claim } from '../../../ports/store.ts'
 import type { Row, Value } from '../description/values.ts'
 import { FRAMES } from '../tables/frames.ts'
+import { WORKFLOWS } from '../tables/registry.ts'
 import { HOLDS_SLOT, QUEUE_ORDER, RUNS, SLOT_COLUMNS } from '../tables/runs.ts'
 import { firstByTurn } from '../write/fair-turns.ts'
 import { AVAILABLE_IN_ORDER, FIRST_IN_START_QUEUE, OPERATIONS } from '../write/statements.ts'
@@ -39,7 +34,8 @@ const COUNT_TAKEN = `SELECT ${SLOT_COLUMNS.map(
 ).join(' + ')}`
 const FIRST_TO_START = `SELECT id FROM runs WHERE start_queue = ? ORDER BY ${QUEUE_ORDER} LIMIT 1`
 const FIRST_BY_TURN = `SELECT ${firstByTurn('start_queue')}`
-const FLOW_CONTROL = 'SELECT flow_control, limits FROM workflows WHERE namespace = ? AND app = ? AND name = ?'
+const LIMITED = WORKFLOWS.part('flowControl', 'limits')
+const LIMITS_OF = `SELECT ${LIMITED.select} FROM workflows WHERE namespace = ? AND app = ? AND name = ?`
 const RUN_WITHOUT_PAYLOADS = RUNS.selectWithout('input', 'result', 'eventIds')
 
 /** How many runs hold each slot, counted once per claim and kept up to date through it. */
@@ -77,13 +73,8 @@ export class SlotCounts {
     const { namespace, app, workflow } = run
     const key = runDestination({ namespace, app, workflow })
     if (!this.#limits.has(key)) {
-      const [row] = yield* query(FLOW_CONTROL, [namespace, app, workflow])
-      const [flowControl, limits] = (row ?? []) as (string | null | undefined)[]
-      const known = {
-        ...(flowControl && { flowControl: JSON.parse(flowControl) as FlowControl }),
-        ...(limits && { limits: JSON.parse(limits) as OperatorLimits }),
-      }
-      this.#limits.set(key, presentConcurrency(known))
+      const [row] = yield* query(LIMITS_OF, [namespace, app, workflow])
+      this.#limits.set(key, presentConcurrency(row ? LIMITED.fromRow(row) : {}))
     }
     return this.#limits.get(key)
   }

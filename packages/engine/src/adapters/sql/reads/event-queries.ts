@@ -133,25 +133,19 @@ const HIDDEN = `CASE WHEN position <= (SELECT inbox_until FROM runs WHERE id = ?
   AND NOT EXISTS (SELECT 1 FROM delivered_events AS d
     WHERE d.inbox = (SELECT inbox FROM runs WHERE id = ?) AND d.event_id = events.id) THEN 1 END`
 
+const DELIVERED = EVENTS.part('id', 'name', 'data', 'receivedAt', 'generation')
+
 /** Reads an event of an inbox from a row of `inboxQuery`. */
-export function deliveredEvent([id, name, data, receivedAt, generation, sent]: Row): DeliveredEvent {
-  const event = { id: id as string, name: name as string, receivedAt: receivedAt as number }
-  return {
-    event: {
-      ...event,
-      ...(data === null ? {} : { data: data as string }),
-      ...(generation === null ? {} : { generation: generation as number }),
-    },
-    sent: JSON.parse(sent as string) as DeliveredWith,
-  }
+export function deliveredEvent(row: Row): DeliveredEvent {
+  return { event: DELIVERED.fromRow(row), sent: JSON.parse(row[5] as string) as DeliveredWith }
 }
 
 /**
  * The first events of an inbox, from a position on: id, name, data, time, generation, the parts they were sent with, position.
  */
 export function inboxQuery(inbox: string, after: number, limit: number): Query {
-  const sql = `SELECT e.id, e.name, e.data, e.received_at, e.generation, d.sent, d.position
-    FROM delivered_events AS d JOIN events AS e ON e.id = d.event_id
+  const sql = `SELECT ${DELIVERED.select}, d.sent, d.position
+    FROM delivered_events AS d JOIN events ON events.id = d.event_id
     WHERE d.inbox = ? AND d.position > ? ORDER BY d.position LIMIT ?`
   return { sql, params: [inbox, after, limit] }
 }

@@ -3,7 +3,7 @@
 
 import { TERMINAL_STATUSES } from '@perdure/protocol'
 import { firstStartAt } from '../../../../domain/holds/throttle.ts'
-import type { RunStatus, WaitingFor } from '../../../../domain/model/run.ts'
+import type { RunStatus } from '../../../../domain/model/run.ts'
 import {
   type HeldRuns,
   LIMIT_ENDS_COUNTED_MAX,
@@ -26,7 +26,7 @@ const BY_ID = "id || ''"
 const LIMITED = RUNS.part('id', 'app', 'workflow', 'status', 'holds', 'startedAt', 'leaseOwner', 'leasedWithoutSlots')
 const SINGLETON = RUNS.part('id', 'app', 'workflow', 'singletonKey', 'createdAt', 'startedAt')
 type GroupRow = [id: string, waiting: number, oldestAt: number, sampleId: string]
-type FirstRow = [queue: string, waitingFor: string | null, availableAt: number | null]
+const FIRST = RUNS.part('waitingFor', 'availableAt')
 
 /** The column that names what a run waits for, by the kind of its wait. */
 const QUEUES = { concurrency: 'waits_for_slot', throttle: 'start_queue' } as const
@@ -122,7 +122,7 @@ function withKey(column: 'holds' | 'waiting_for', { key }: LimitsQuery) {
 
 /** Reads the first run of each start queue. */
 function firstInLineQuery(groups: readonly Row[]): Query {
-  const first = `SELECT start_queue, waiting_for, available_at ${FIRST_IN_START_QUEUE} 1`
+  const first = `SELECT ${FIRST.select}, start_queue ${FIRST_IN_START_QUEUE} 1`
   return {
     sql: groups.map((_, n) => `SELECT * FROM (${first}) AS first${n}`).join(' UNION ALL '),
     params: groups.map(row => (row as GroupRow)[0]),
@@ -142,7 +142,7 @@ export function limitRows(
 ): LimitRows {
   const runOf = (row: Row): LimitedRun => ({ namespace, ...LIMITED.fromRow(row) })
   const sampled = new Map(samples.map(row => [row[0] as string, runOf(row)]))
-  const nextAts = new Map(firsts.map(row => [row[0] as string, nextAtOf(row as FirstRow)]))
+  const nextAts = new Map(firsts.map(row => [row[2] as string, firstStartAt(FIRST.fromRow(row))]))
   const held = (rows: Row[]): HeldRuns[] =>
     rows.flatMap(row => {
       const [id, waiting, oldestAt, sampleId] = row as GroupRow
@@ -156,13 +156,6 @@ export function limitRows(
     forStarts: counted(starts) > LIMIT_RUNS_COUNTED_MAX,
   }
   return { holders: holders.map(runOf), forSlots: held(slots), forStarts: held(starts), isPart, ends: ends.map(endsOf) }
-}
-
-function nextAtOf([, waitingFor, availableAt]: FirstRow): number | undefined {
-  return firstStartAt({
-    ...(waitingFor === null ? {} : { waitingFor: JSON.parse(waitingFor) as WaitingFor }),
-    ...(availableAt === null ? {} : { availableAt }),
-  })
 }
 
 function endsOf(rows: readonly Row[]): SlotEnds {
