@@ -1,9 +1,7 @@
 // Schemas of the caller, its sessions, the API keys of its namespace, and the engines.
 
 import Type from 'typebox'
-import { DURATION_CHARS_MAX } from '../wire/bounds.ts'
-import type { Duration } from '../wire/duration.ts'
-import { count, name, optionalText, text, timestamp } from '../wire/schema-parts.ts'
+import { count, duration, name, optionalText, text, timestamp } from '../wire/schema-parts.ts'
 import { KEY_KINDS, SESSION_KINDS } from './values.ts'
 
 const LABEL_CHARS_MAX = 128
@@ -35,13 +33,7 @@ export const OpenSessionSchema = Type.Object({
   key: Type.Optional(name(SECRET_CHARS_MAX, 'An API key of kind `secret` or `read`')),
   code: Type.Optional(name(SECRET_CHARS_MAX, 'A code from `POST /session/codes`')),
   kind: Type.Optional(SessionKindSchema),
-  ttl: Type.Optional(
-    Type.Unsafe<Duration>(
-      Type.Union([Type.String({ maxLength: DURATION_CHARS_MAX }), Type.Number()], {
-        description: 'How long the session lasts: 1 minute to 12 hours, 12 hours by default',
-      }),
-    ),
-  ),
+  ttl: Type.Optional(duration('How long the session lasts: 1 minute to 12 hours, 12 hours by default')),
 })
 
 export const SessionSchema = Type.Object({

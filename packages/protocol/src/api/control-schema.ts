@@ -2,9 +2,8 @@
 // events for one run.
 
 import Type, { type TSchema } from 'typebox'
-import { APP_NAME_CHARS_MAX, DURATION_CHARS_MAX, NAME_CHARS_MAX } from '../wire/bounds.ts'
-import type { Duration } from '../wire/duration.ts'
-import { count, name, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
+import { APP_NAME_CHARS_MAX, NAME_CHARS_MAX } from '../wire/bounds.ts'
+import { count, duration, name, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
 import { DEDUPE_ID_CHARS_MAX } from './event-schema.ts'
 import { RunBudgetSchema, RunStatusSchema } from './run-schema.ts'
 import { CONTROL_ACTIONS, RUN_TYPES, type RunFilterName, SETTLE_REASON_CHARS_MAX } from './values.ts'
@@ -50,11 +49,7 @@ export const SettleStepRequestSchema = Type.Object({
 
 export const CreateRunTokenSchema = Type.Object({
   ttl: Type.Optional(
-    Type.Unsafe<Duration>(
-      Type.Union([Type.String({ maxLength: DURATION_CHARS_MAX }), Type.Number()], {
-        description: 'How long the token is valid: `"15m"`, or milliseconds; from 1 s to 24 h, 1 h by default',
-      }),
-    ),
+    duration('How long the token is valid: `"15m"`, or milliseconds; from 1 s to 24 h, 1 h by default'),
   ),
 })
 

@@ -2,16 +2,18 @@
 
 import Type from 'typebox'
 import { AttributesSchema } from '../wire/attributes-schema.ts'
-import {
-  APP_NAME_CHARS_MAX,
-  DURATION_CHARS_MAX,
-  EVENTS_OF_BATCH_MAX,
-  NAME_CHARS_MAX,
-  RUNNER_ID_CHARS_MAX,
-} from '../wire/bounds.ts'
-import type { Duration } from '../wire/duration.ts'
+import { APP_NAME_CHARS_MAX, EVENTS_OF_BATCH_MAX, NAME_CHARS_MAX, RUNNER_ID_CHARS_MAX } from '../wire/bounds.ts'
 import { MatchValuesSchema } from '../wire/match-schema.ts'
-import { count, countOrMore, name, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
+import {
+  count,
+  countOrMore,
+  duration,
+  name,
+  optionalFlag,
+  optionalText,
+  text,
+  timestamp,
+} from '../wire/schema-parts.ts'
 import { flags, TriggeredSchema } from '../wire/triggered-schema.ts'
 import { RunResultSchema } from './run-schema.ts'
 import { EVENT_SOURCES } from './values.ts'
@@ -32,13 +34,7 @@ export const SendEventSchema = Type.Object({
   ),
   attributes: Type.Optional(AttributesSchema),
   at: Type.Optional(timestamp('When the event arrives, at most 366 days from now; everything is decided then')),
-  delay: Type.Optional(
-    Type.Unsafe<Duration>(
-      Type.Union([Type.String({ maxLength: DURATION_CHARS_MAX }), Type.Number()], {
-        description: 'The same, as a time from now: `"2h"`, or milliseconds',
-      }),
-    ),
-  ),
+  delay: Type.Optional(duration('The same, as a time from now: `"2h"`, or milliseconds')),
 })
 
 /** An event that has not arrived yet. */

@@ -1,9 +1,8 @@
 // Schemas of schedules: the crons of workflows, and the schedules that are made through the API.
 
 import Type from 'typebox'
-import { APP_NAME_CHARS_MAX, DURATION_CHARS_MAX, NAME_CHARS_MAX } from '../wire/bounds.ts'
-import type { Duration } from '../wire/duration.ts'
-import { count, name, optionalText, text, timestamp } from '../wire/schema-parts.ts'
+import { APP_NAME_CHARS_MAX, NAME_CHARS_MAX } from '../wire/bounds.ts'
+import { count, duration, name, optionalText, text, timestamp } from '../wire/schema-parts.ts'
 import { TriggeredSchema } from '../wire/triggered-schema.ts'
 import { RunStatusSchema } from './run-schema.ts'
 import { CATCH_UPS, SCHEDULE_SOURCES } from './values.ts'
@@ -24,11 +23,7 @@ const CATCH_UP =
 export const PutScheduleSchema = Type.Object({
   cron: Type.Optional(Type.String({ maxLength: 256, description: 'Five fields, or six with the seconds first' })),
   every: Type.Optional(
-    Type.Unsafe<Duration>(
-      Type.Union([Type.String({ maxLength: DURATION_CHARS_MAX }), Type.Number()], {
-        description: 'Instead of `cron`: the interval, at least a second, counted from `startsAt` or creation',
-      }),
-    ),
+    duration('Instead of `cron`: the interval, at least a second, counted from `startsAt` or creation'),
   ),
   timezone: Type.Optional(name(64, 'IANA zone of `cron`; absent: UTC, or the zone that a leading `TZ=` names')),
   event: SentEventSchema,

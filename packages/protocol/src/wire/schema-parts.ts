@@ -1,7 +1,8 @@
 // Small schemas that the other schema files share. Each takes the description that the OpenAPI document prints.
 
 import Type from 'typebox'
-import { SIGNAL_NAME_CHARS_MAX, SIGNAL_NAME_PATTERN } from './bounds.ts'
+import { DURATION_CHARS_MAX, SIGNAL_NAME_CHARS_MAX, SIGNAL_NAME_PATTERN } from './bounds.ts'
+import type { Duration } from './duration.ts'
 
 const described = (description?: string) => (description === undefined ? {} : { description })
 
@@ -9,6 +10,9 @@ const described = (description?: string) => (description === undefined ? {} : { 
 export const name = (maxLength: number, description?: string) =>
   Type.String({ minLength: 1, maxLength, ...described(description) })
 export const timestamp = (description?: string) => Type.String({ format: 'date-time', ...described(description) })
+/** Milliseconds, or a text such as "30s". */
+export const duration = (description: string) =>
+  Type.Unsafe<Duration>(Type.Union([Type.String({ maxLength: DURATION_CHARS_MAX }), Type.Number()], { description }))
 export const count = (description?: string) => Type.Integer({ minimum: 0, ...described(description) })
 /** A count for each of the names. */
 export const counts = (names: readonly string[], description: string) =>
