@@ -2,25 +2,6 @@
 // `@perdure/protocol/schema`, so that runners do not load them.
 
 export * from './portable.ts'
-export {
-  isAddressed,
-  keyFingerprint,
-  recipientOf,
-  SECRET_KEY_BYTES_MIN,
-  SIGNATURE_WINDOW_MS,
-  signBody,
-  signedAt,
-  signFor,
-  UNSIGNED,
-  verifyBody,
-  verifyFor,
-} from './signatures/invoke-signature.ts'
-export {
-  isMalformedWebhookSecret,
-  signWebhook,
-  verifyWebhook,
-  WEBHOOK_SECRET_PREFIX,
-  type WebhookVerdict,
-  webhookKeyOf,
-} from './signatures/webhook-signature.ts'
+export * from './signatures/invoke-signature.ts'
+export * from './signatures/webhook-signature.ts'
 export { hashStepId, positionalStepId } from './wire/step-id.ts'

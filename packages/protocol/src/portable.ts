@@ -36,59 +36,20 @@ export {
   WAITING_KINDS,
 } from './api/values.ts'
 export { bodyText, type ForeignAnswer, foreignAnswer } from './body-text.ts'
-export type * from './connect/frames.ts'
-export {
-  CLOSE_CODES,
-  CONNECT_FRAME_BYTES_MAX,
-  CONNECT_HEARTBEAT_MS,
-  CONNECT_SILENCE_MS,
-} from './connect/frames.ts'
+export * from './connect/frames.ts'
 export { cutText } from './cut-text.ts'
-export {
-  asRunError,
-  asThrownError,
-  cutErrorText,
-  ERROR_CAUSES_MAX,
-  type ErrorFields,
-  errorCodeOf,
-  errorFieldsOf,
-} from './error-detail.ts'
+export * from './error-detail.ts'
 export { withFirstSent } from './first-sent.ts'
 export { callAnyEngine, DEFAULT_ENGINE_URL, type EngineAnswer, EngineList } from './http/engine-list.ts'
 export { callKeptAlive, type KeptAliveAnswer, type KeptAliveCall } from './http/kept-alive.ts'
 export { oldNodeProblem } from './old-node.ts'
 export { connectionRemedy, foreignRemedy, keyRemedy } from './remedies.ts'
 export { isSecretKey, REDACTED } from './secret-key.ts'
-export {
-  ENGINE_SECRET_FILES,
-  ENGINE_SETTINGS,
-  RUNNER_SETTINGS,
-  type ShownSetting,
-  unknownSetting,
-} from './settings.ts'
+export * from './settings.ts'
 export { hintFor, nearestName, nearestNames, quoteName } from './unknown-name.ts'
 export * from './wire/bounds.ts'
-export {
-  DURATION_FORMS,
-  type Duration,
-  durationText,
-  elapsedText,
-  parseDurationMs,
-  parseTextMs,
-} from './wire/duration.ts'
+export * from './wire/duration.ts'
 export * from './wire/event-match.ts'
 export { FEATURES, type Feature, knows } from './wire/features.ts'
-export type * from './wire/types.ts'
-export { ROOT_SCOPE } from './wire/types.ts'
-export {
-  BEATS_HEADER,
-  BEATS_STEP_HEADER,
-  CONNECT_SUBPROTOCOL,
-  DIALLED_HOST_HEADER,
-  ENGINE_REFUSED,
-  PROTOCOL_HEADER,
-  PROTOCOL_VERSION,
-  RUNNER_HEADER,
-  RUNNER_MARK,
-  SIGNATURE_HEADER,
-} from './wire/version.ts'
+export * from './wire/types.ts'
+export * from './wire/version.ts'

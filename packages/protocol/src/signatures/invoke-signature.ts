@@ -23,7 +23,7 @@ export function signBody(options: { keys: readonly string[]; body: string | Uint
 }
 
 /** The purpose of a signature: a signature for one purpose never verifies for another. */
-export type SignaturePurpose = 'invoke' | 'connect'
+type SignaturePurpose = 'invoke' | 'connect'
 
 /** Whom a signature is for: the digest of an app and a runner id, or of the host that a runner dialled. */
 export function recipientOf(...names: string[]): string {
