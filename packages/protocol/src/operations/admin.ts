@@ -2,7 +2,7 @@
 
 import * as api from '../api/schema.ts'
 import { control as queries } from '../queries/control.ts'
-import { GUARDED_WEBHOOK, type Operation, ok, page } from './operation.ts'
+import { created, GUARDED_WEBHOOK, type Operation, ok, page } from './operation.ts'
 import { WHOAMI } from './samples.ts'
 
 const KEY = {
@@ -39,7 +39,7 @@ export const admin = {
       'The key is in the body, or in `Authorization` if the body has neither key nor code. The token gives no more than the key: its namespace, and the kind asked for, `read` by default. It ends with the key, at `expiresAt`, or by `DELETE /session`.',
     access: 'public',
     body: { schema: api.OpenSessionSchema, required: false },
-    reply: { status: 201, description: 'The session', schema: api.SessionSchema },
+    reply: created('The session', api.SessionSchema),
     errors: ['unauthorized', 'forbidden', 'rate_limited'],
     examples: [{ summary: 'Sign in to read', body: { key: 'pdk_secret_...' }, reply: SESSION }],
   },
@@ -60,7 +60,7 @@ export const admin = {
     ...GUARDED_WEBHOOK,
     summary: 'Make a code that opens one session, once, within a minute',
     body: { schema: api.MakeSessionCodeSchema, required: false },
-    reply: { status: 201, description: 'The code', schema: api.SessionCodeSchema },
+    reply: created('The code', api.SessionCodeSchema),
     examples: [
       {
         summary: 'A code for the console',
@@ -88,11 +88,7 @@ export const admin = {
     summary: 'Make an API key of the namespace, which may expire',
     description: 'The first key of an engine is made by `perdure keys create`: with it the engine stops being open.',
     body: { schema: api.CreateApiKeySchema, required: true },
-    reply: {
-      status: 201,
-      description: 'The key, which no other reply shows',
-      schema: api.ApiKeyWithSecretSchema,
-    },
+    reply: created('The key, which no other reply shows', api.ApiKeyWithSecretSchema),
     errors: ['conflict'],
     examples: [
       {

@@ -4,7 +4,7 @@ import Type from 'typebox'
 import * as api from '../api/schema.ts'
 import { control as queries } from '../queries/control.ts'
 import { BudgetChangesSchema } from '../wire/budget-schema.ts'
-import { type Operation, ok, page } from './operation.ts'
+import { created, type Operation, ok, page } from './operation.ts'
 import * as sample from './samples.ts'
 
 export const control = {
@@ -133,7 +133,7 @@ export const control = {
       'The token opens `GET /runs/{id}`, its result, its timeline and its output streams, for all runs of the chain, without the input, the attributes, log lines and the stacks of errors. It ends with its time, with the key that made it, and while the namespace is suspended.',
     access: 'read',
     body: { schema: api.CreateRunTokenSchema, required: false },
-    reply: { status: 201, description: 'The token', schema: api.RunTokenSchema },
+    reply: created('The token', api.RunTokenSchema),
     errors: ['not_found', 'namespace_suspended'],
     examples: [
       {

@@ -3,7 +3,7 @@
 import Type from 'typebox'
 import * as api from '../api/schema.ts'
 import { events as queries } from '../queries/events.ts'
-import { type Operation, ok, page } from './operation.ts'
+import { created, type Operation, ok, page, stream } from './operation.ts'
 import * as sample from './samples.ts'
 
 export const events = {
@@ -72,7 +72,7 @@ export const events = {
       'Always starts one run, whatever the triggers of the workflow are; of its policies only a singleton refuses it, while a run is live. An event that was erased is `conflict`.',
     access: 'secret',
     body: { schema: api.RedriveRequestSchema, required: true },
-    reply: { status: 201, description: 'The new run', schema: api.RunSummarySchema },
+    reply: created('The new run', api.RunSummarySchema),
     errors: ['not_found', 'conflict', 'already_running', 'namespace_suspended'],
     examples: [
       {
@@ -138,12 +138,7 @@ export const events = {
     description:
       'Live from the moment of connecting, best effort: a client that does not keep up is disconnected, and events that it misses until it reconnects are not repeated. `GET /events` is the complete record. Where several engines share a store, a `gap` frame says that events of the others may have been lost on the way.',
     access: 'read',
-    reply: {
-      status: 200,
-      description: 'Events',
-      schema: Type.Union([api.EventFrameSchema, api.GapFrameSchema]),
-      stream: true,
-    },
+    reply: stream('Events', Type.Union([api.EventFrameSchema, api.GapFrameSchema])),
     examples: [{ summary: 'An order arrives', reply: { kind: 'event', ...sample.EVENT } }],
   },
 

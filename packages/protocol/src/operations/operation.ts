@@ -100,6 +100,14 @@ export const GUARDED_WEBHOOK = { access: 'secret', alwaysKeyed: true } as const
 export const ok = <Schema extends TSchema>(description: string, schema: Schema) =>
   ({ status: 200, description, schema }) as const
 
+/** The reply of a call that made something. */
+export const created = <Schema extends TSchema>(description: string, schema: Schema) =>
+  ({ status: 201, description, schema }) as const
+
+/** The reply of a stream of server-sent events. */
+export const stream = <Frame extends TSchema>(description: string, frame: Frame) =>
+  ({ ...ok(description, frame), stream: true }) as const
+
 /** The reply of a list in pages. */
 export const page = <Item extends TSchema>(description: string, item: Item) =>
   ({ ...ok(description, Type.Array(item)), pages: true }) as const

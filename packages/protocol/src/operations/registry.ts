@@ -5,7 +5,7 @@ import * as api from '../api/schema.ts'
 import { registry as queries } from '../queries/registry.ts'
 import * as wire from '../wire/schema.ts'
 import { limits } from './limits.ts'
-import { type Operation, ok, page } from './operation.ts'
+import { created, type Operation, ok, page } from './operation.ts'
 import * as sample from './samples.ts'
 
 export const registry = {
@@ -148,7 +148,7 @@ export const registry = {
     access: 'secret',
     query: queries.startRun,
     body: { schema: api.StartRunSchema, required: false },
-    reply: { status: 201, description: 'The new run', schema: api.StartedRunSchema },
+    reply: created('The new run', api.StartedRunSchema),
     otherwise: ok(
       'The run that has the `runId` already, or that is live and has the `key`; for a dry run what the call would do',
       Type.Union([api.StartedRunSchema, api.StartPreviewSchema]),

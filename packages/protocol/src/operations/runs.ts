@@ -3,7 +3,7 @@
 import Type from 'typebox'
 import * as api from '../api/schema.ts'
 import { runs as queries } from '../queries/runs.ts'
-import { type Operation, ok, page } from './operation.ts'
+import { type Operation, ok, page, stream } from './operation.ts'
 import * as sample from './samples.ts'
 import { streams } from './streams.ts'
 
@@ -185,12 +185,7 @@ export const runs = {
     description:
       'Live from the moment of connecting, best effort: a client that does not keep up is disconnected, and frames that it misses until it reconnects are not repeated. Each frame is a signal to read the run again. Where several engines share a store, a `gap` frame says that frames of the others may have been lost on the way.',
     access: 'read',
-    reply: {
-      status: 200,
-      description: '`run_status` frames',
-      schema: Type.Union([api.RunStatusFrameSchema, api.GapFrameSchema]),
-      stream: true,
-    },
+    reply: stream('`run_status` frames', Type.Union([api.RunStatusFrameSchema, api.GapFrameSchema])),
     examples: [{ summary: 'An order starts', reply: sample.FRAME }],
   },
 
@@ -262,7 +257,7 @@ export const runs = {
     access: 'read',
     runToken: true,
     query: queries.streamRun,
-    reply: { status: 200, description: 'Timeline frames', schema: api.TimelineFrameSchema, stream: true },
+    reply: stream('Timeline frames', api.TimelineFrameSchema),
     otherwise: { status: 204, description: 'The run has ended, and `Last-Event-ID` names its last frame' },
     errors: ['not_found'],
     examples: [{ summary: 'From the start', path: { id: sample.RUN_ID }, query: { from: '0' }, reply: sample.FRAME }],

@@ -4,7 +4,7 @@ import Type from 'typebox'
 import * as api from '../api/schema.ts'
 import { runStreams as outputQueries } from '../queries/run-streams/run-streams.ts'
 import { runs as queries } from '../queries/runs.ts'
-import { type Operation, ok } from './operation.ts'
+import { type Operation, ok, stream } from './operation.ts'
 import * as sample from './samples.ts'
 
 export const streams = {
@@ -16,7 +16,7 @@ export const streams = {
       'Live from the moment of connecting. Of each run and delivery the last state in an interval is sent, best effort: `run_status` frames of the topic `runs` have what a row of `GET /runs` shows, and an absent field did not change, and `progress` frames the newest progress of a run. `run:ID` sends the whole timeline of that run, without a gap, and the stream stays open after its end; `run:ID@SEQ` sends only what follows the frame with that `seq`, to resume after a dropped connection. `bulk:ID` sends the state and the counts of a bulk job, at first and as they change.',
     access: 'read',
     query: queries.streamTopics,
-    reply: { status: 200, description: 'Frames of the topics', schema: api.StreamFrameSchema, stream: true },
+    reply: stream('Frames of the topics', api.StreamFrameSchema),
     errors: ['not_found'],
     examples: [
       {

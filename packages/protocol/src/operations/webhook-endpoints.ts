@@ -3,7 +3,7 @@
 import Type from 'typebox'
 import * as api from '../api/schema.ts'
 import { webhooks as queries } from '../queries/webhooks.ts'
-import { GUARDED_WEBHOOK, type Operation, ok } from './operation.ts'
+import { created, GUARDED_WEBHOOK, type Operation, ok } from './operation.ts'
 import * as sample from './webhook-samples.ts'
 
 export const endpoints = {
@@ -85,11 +85,7 @@ export const endpoints = {
     ...GUARDED_WEBHOOK,
     summary: 'Subscribe an endpoint to the lifecycle of runs',
     body: { schema: api.CreateWebhookEndpointSchema, required: true },
-    reply: {
-      status: 201,
-      description: 'The endpoint with its secret, which no other reply shows',
-      schema: api.WebhookEndpointWithSecretSchema,
-    },
+    reply: created('The endpoint with its secret, which no other reply shows', api.WebhookEndpointWithSecretSchema),
     errors: ['conflict'],
     examples: [
       {

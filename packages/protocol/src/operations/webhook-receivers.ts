@@ -2,7 +2,7 @@
 
 import Type from 'typebox'
 import * as api from '../api/schema.ts'
-import { GUARDED_WEBHOOK, type Operation, ok } from './operation.ts'
+import { created, GUARDED_WEBHOOK, type Operation, ok } from './operation.ts'
 import * as sample from './webhook-samples.ts'
 
 export const receivers = {
@@ -23,11 +23,7 @@ export const receivers = {
     ...GUARDED_WEBHOOK,
     summary: 'Create a URL that turns verified webhooks into events',
     body: { schema: api.CreateWebhookReceiverSchema, required: true },
-    reply: {
-      status: 201,
-      description: 'The receiver with its secret, which no other reply shows',
-      schema: api.WebhookReceiverWithSecretSchema,
-    },
+    reply: created('The receiver with its secret, which no other reply shows', api.WebhookReceiverWithSecretSchema),
     errors: ['conflict', 'slug_taken'],
     examples: [
       {
