@@ -73,7 +73,7 @@ export interface EngineCall extends KeptAliveCall {
 }
 
 /** An answer whose text has been read. */
-export interface EngineAnswer extends Pick<KeptAliveAnswer, 'status' | 'statusText' | 'ok' | 'headers'> {
+export interface EngineAnswer extends Omit<KeptAliveAnswer, 'text'> {
   /** The whole address that answered. */
   url: string
   text: string
@@ -98,11 +98,11 @@ export async function callAnyEngine(engines: EngineList, call: EngineCall): Prom
     const connectMsMax = engines.size > 1 ? CONNECT_MS_MAX : undefined
     try {
       const answer = await send(url + path, { ...request, signal, connectMsMax })
-      const { status, statusText, ok, headers } = answer
+      const { status, ok, headers } = answer
       const text = await answer.text()
       const isPassedOver = engines.size > 1 && !ok && isAway(status, text, isRepeatable)
       if (isPassedOver) engines.passOver(url)
-      if (!isPassedOver || left === 0) return { url: url + path, status, statusText, ok, headers, text }
+      if (!isPassedOver || left === 0) return { url: url + path, status, ok, headers, text }
     } catch (error) {
       engines.passOver(url)
       const mayGoOn = left > 0 && !request.signal.aborted && (isRepeatable || neverReached(error))

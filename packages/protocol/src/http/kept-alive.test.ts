@@ -53,7 +53,7 @@ test('calls share a connection, and carry their body and headers', async () => {
     response.writeHead(201, { 'X-Next': 'n' }).end('zwölf ☃')
   })
   const answer = await callKeptAlive(`${url}/a?b=1`, call({ method: 'POST', headers: { 'x-a': 'y' }, body: 'ü' }))
-  expect([answer.status, answer.ok, answer.statusText]).toEqual([201, true, 'Created'])
+  expect([answer.status, answer.ok]).toEqual([201, true])
   expect([answer.headers.get('X-Next'), answer.headers.get('x-none')]).toEqual(['n', null])
   expect(await answer.text()).toBe('zwölf ☃')
   await textOf(`${url}/b`, { method: 'DELETE', body: '{}' })

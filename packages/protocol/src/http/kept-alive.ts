@@ -23,7 +23,6 @@ export interface KeptAliveCall {
 /** The part of a `Response` that callers read. */
 export interface KeptAliveAnswer {
   readonly status: number
-  readonly statusText: string
   readonly ok: boolean
   readonly headers: Pick<Headers, 'get'>
   text(): Promise<string>
@@ -123,7 +122,7 @@ class Pool {
       signal.addEventListener('abort', abort, { once: true })
       request.on('close', () => signal.removeEventListener('abort', abort))
       if (call.connectMsMax !== undefined) boundConnecting(request, call.connectMsMax)
-      request.on('response', response => resolve(new Answer(response, { signal, gunzip: this.#gunzip })))
+      request.on('response', response => resolve(answerOf(response, { signal, gunzip: this.#gunzip })))
       request.on('error', error => reject(isStale(request, error) ? new StaleConnectionError(error) : error))
       request.end(body)
     })
@@ -158,29 +157,26 @@ function lengthOf(body: string): { 'content-length': string } {
   return { 'content-length': String(Buffer.byteLength(body)) }
 }
 
-class Answer implements KeptAliveAnswer {
-  readonly status: number
-  readonly statusText: string
-  readonly ok: boolean
-  readonly headers: Pick<Headers, 'get'>
-  readonly #text: Promise<string>
+/** The parts of a pool that its answers need. */
+interface Means {
+  signal: AbortSignal
+  gunzip: typeof gunzip
+}
 
-  constructor(response: IncomingMessage, means: { signal: AbortSignal; gunzip: typeof gunzip }) {
-    this.status = response.statusCode as number
-    this.statusText = response.statusMessage ?? ''
-    this.ok = this.status >= 200 && this.status < 300
-    this.headers = { get: name => response.headers[name.toLowerCase()]?.toString() ?? null }
-    this.#text = textOf(response, means)
-    // A caller that does not want the text must not fail because of it.
-    this.#text.catch(() => undefined)
-  }
-
-  text(): Promise<string> {
-    return this.#text
+function answerOf(response: IncomingMessage, means: Means): KeptAliveAnswer {
+  const status = response.statusCode as number
+  const text = textOf(response, means)
+  // A caller that does not want the text must not fail because of it.
+  text.catch(() => undefined)
+  return {
+    status,
+    ok: status >= 200 && status < 300,
+    headers: { get: name => response.headers[name.toLowerCase()]?.toString() ?? null },
+    text: () => text,
   }
 }
 
-function textOf(response: IncomingMessage, { signal, gunzip: unzip }: { signal: AbortSignal; gunzip: typeof gunzip }) {
+function textOf(response: IncomingMessage, { signal, gunzip: unzip }: Means) {
   return new Promise<string>((resolve, reject) => {
     const chunks: Uint8Array[] = []
     response.on('data', chunk => chunks.push(chunk))
