@@ -83,13 +83,8 @@ export function unknownSetting(names: readonly string[]): { name: string; hint: 
     ...RUNNER_SECRET_FILES,
   ]
   const name = names.find(name => name.startsWith(PREFIX) && !known.includes(name))
-  const nearest =
-    name === undefined
-      ? undefined
-      : nearestName(
-          name.slice(PREFIX.length),
-          known.map(one => one.slice(PREFIX.length)),
-        )
-  const hint = nearest === undefined ? '' : `; did you mean ${PREFIX}${nearest}?`
-  return name === undefined ? undefined : { name, hint }
+  if (name === undefined) return undefined
+  const withoutPrefix = (one: string) => one.slice(PREFIX.length)
+  const nearest = nearestName(withoutPrefix(name), known.map(withoutPrefix))
+  return { name, hint: nearest === undefined ? '' : `; did you mean ${PREFIX}${nearest}?` }
 }
