@@ -12,6 +12,7 @@ import {
 } from '@perdure/protocol/portable'
 import { PerdureError } from './errors/call-errors.ts'
 import { RunEndedError } from './errors/run-ended.ts'
+import { backOff } from './http/stream.ts'
 import { type OptionNames, refuseUnknownOptions } from './schema/known-options.ts'
 import type { CallOptions, OperationMethods } from './types.ts'
 import type { ValueChain } from './values/value-chain.ts'
@@ -124,8 +125,8 @@ export interface Engine {
 
 /** Longest wait of one call for the end of the run. */
 const WAIT_MS_MAX = 25_000
-/** The pause between two calls: an engine with too many waiters answers at once. */
-const PAUSE_MS = 250
+/** The longest pause between two calls: an engine with too many waiters answers at once. */
+const PAUSE_MS_MAX = 250
 
 /** `Client.start`. */
 export function starter(engine: Engine) {
@@ -203,20 +204,13 @@ async function updateOf(
   const { timeout, dedupeId = drawnId(), signal } = options
   const timeoutMs = timeout === undefined ? Number.POSITIVE_INFINITY : parseDurationMs(timeout)
   if (timeoutMs === undefined) throw new TypeError(`update("${name}"): timeout must be ${DURATION_FORMS}`)
-  const until = performance.now() + timeoutMs
   const body = signalBody(engine, name, { data, dedupeId })
-  for (;;) {
-    const wait = Math.ceil(Math.min(WAIT_MS_MAX, Math.max(0, until - performance.now())))
-    const options = callOf(engine, { ...(signal && { signal }), timeoutMs: engine.timeoutMs + wait })
+  return untilValue(engine, { timeoutMs, signal }, async (wait, options) => {
     const call = { ...options, isRepeatable: true }
     const answered = await engine.operations.updateRun({ id, name, wait, body }, call)
-    if ('reply' in answered) return engine.middleware.input(answered.reply, { kind: 'child', name }) as never
-    if (performance.now() >= until) {
-      const message = `Run ${id} has not answered update "${name}" within ${timeoutMs} ms`
-      throw new PerdureError({ code: 'timeout', status: 0, message })
-    }
-    await pause(Math.min(PAUSE_MS, until - performance.now()), signal)
-  }
+    if ('reply' in answered) return { value: engine.middleware.input(answered.reply, { kind: 'child', name }) }
+    return { late: `Run ${id} has not answered update "${name}" within ${timeoutMs} ms` }
+  })
 }
 
 async function resultOf(
@@ -225,34 +219,27 @@ async function resultOf(
   options: HandleOptions = {},
 ): Promise<never> {
   refuseUnknownOptions('result', options, HANDLE_OPTIONS)
-  const { timeoutMs, signal } = options
-  const until = performance.now() + (timeoutMs ?? Number.POSITIVE_INFINITY)
-  for (;;) {
-    const wait = Math.ceil(Math.min(WAIT_MS_MAX, Math.max(0, until - performance.now())))
-    const call = callOf(engine, { ...(signal && { signal }), timeoutMs: engine.timeoutMs + wait })
+  return untilValue(engine, options, async (wait, call) => {
     const { status, result, error } = await engine.operations.getRunResult({ id, wait }, call)
-    if (status === 'succeeded') return engine.middleware.input(result ?? null, { kind: 'child', name }) as never
+    if (status === 'succeeded') return { value: engine.middleware.input(result ?? null, { kind: 'child', name }) }
     if (status === 'failed' || status === 'cancelled') throw new RunEndedError({ id, status, ...(error && { error }) })
-    if (performance.now() >= until) {
-      const message = `Run ${id} has not ended within ${timeoutMs} ms: it is ${status}`
-      throw new PerdureError({ code: 'timeout', status: 0, message })
-    }
-    await pause(Math.min(PAUSE_MS, until - performance.now()), signal)
-  }
+    return { late: `Run ${id} has not ended within ${options.timeoutMs} ms: it is ${status}` }
+  })
 }
 
-/** Resolves after the time, or rejects with the signal's reason. */
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const abort = () => {
-      clearTimeout(timer)
-      reject(signal?.reason)
-    }
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', abort)
-      resolve()
-    }, ms)
-    if (signal?.aborted) abort()
-    else signal?.addEventListener('abort', abort, { once: true })
-  })
+/** Repeats a call that waits at the engine until it gives a value. Rejects with the message `late` when the time is over. */
+async function untilValue(
+  engine: Engine,
+  { timeoutMs = Number.POSITIVE_INFINITY, signal }: { timeoutMs?: number; signal?: AbortSignal | undefined },
+  ask: (waitMs: number, call: CallOptions) => Promise<{ value: unknown } | { late: string }>,
+): Promise<never> {
+  const until = performance.now() + timeoutMs
+  for (;;) {
+    const waitMs = Math.ceil(Math.min(WAIT_MS_MAX, Math.max(0, until - performance.now())))
+    const call = callOf(engine, { ...(signal && { signal }), timeoutMs: engine.timeoutMs + waitMs })
+    const answer = await ask(waitMs, call)
+    if ('value' in answer) return answer.value as never
+    if (performance.now() >= until) throw new PerdureError({ code: 'timeout', status: 0, message: answer.late })
+    await backOff(Math.min(PAUSE_MS_MAX, until - performance.now()), signal)
+  }
 }
