@@ -1,28 +1,42 @@
-// The state of a component that reads from an engine. Used by use-run.ts and use-stream.ts.
+// The state of a component that reads a run from an engine. Used by use-run.ts and use-stream.ts.
 
 import { useEffect, useState } from 'react'
+import type { ReadOptions } from '../run-stream/connection.ts'
 
-/** Changes the view of the reader's component. */
-export type Update<View> = (change: (view: View) => View) => void
-
-/** Reads and updates the view until the signal is aborted, or there is nothing more to read. */
-export type Reader<View> = (update: Update<View>, signal: AbortSignal) => Promise<void>
-
-export interface ReaderOptions<View> {
-  /** The view before the first update. */
-  initial: View
-  /** Absent: nothing is read. */
-  read: Reader<View> | undefined
-  /** Names what is read: the reader starts again when it changes. */
-  key: string
+export interface RunOptions {
+  /** URL of the engine. */
+  url: string
+  /** The run; nothing is read while it is undefined. */
+  runId: string | undefined
+  /** A token of the run. */
+  token?: string | undefined
 }
 
-/** Returns the view of a reader. Changes in one turn of the event loop are rendered once. */
-export function useReader<View>({ initial, read, key }: ReaderOptions<View>): View {
+/** Changes the view of the reader's component. */
+type Update<View> = (change: (view: View) => View) => void
+
+interface Reader<View> {
+  /** The view before the first update. */
+  initial: View
+  /** Names what is read of the run. */
+  name?: string
+  /** Reads and updates the view until the signal is aborted, or there is nothing more to read. */
+  read(from: ReadOptions, update: Update<View>): Promise<void>
+}
+
+/**
+ * Returns the view of a reader, with its error. Changes in one turn of the event loop are rendered once. The reader starts again
+ * when the URL, the run, the token or the name changes.
+ */
+export function useReader<View extends { isLive: boolean }>(
+  { url, runId, token }: RunOptions,
+  { initial, name, read }: Reader<View>,
+): View {
+  const key = JSON.stringify([url, runId, token, name])
   const [shown, setShown] = useState({ key, view: initial })
-  // biome-ignore lint/correctness/useExhaustiveDependencies: The key decides; the other options are new in each render.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: The key decides; the reader is new in each render.
   useEffect(() => {
-    if (!read) return
+    if (runId === undefined) return
     const gone = new AbortController()
     let view = initial
     let timer: ReturnType<typeof setTimeout> | undefined
@@ -34,8 +48,10 @@ export function useReader<View>({ initial, read, key }: ReaderOptions<View>): Vi
         setShown({ key, view })
       })
     }
-    // A reader puts its errors into the view. It rejects only after the component is gone.
-    read(update, gone.signal).catch(() => {})
+    const onLive = (isLive: boolean) => update(view => ({ ...view, isLive }))
+    read({ url, runId, token, signal: gone.signal, onLive }, update)
+      .catch((error: Error) => update(view => ({ ...view, error })))
+      .finally(() => onLive(false))
     return () => {
       gone.abort()
       clearTimeout(timer)

@@ -1,16 +1,7 @@
 // `useRun`: the status, the progress and the result of one run.
 
 import { type FollowedRun, followRun } from '../run-stream/follow-run.ts'
-import { type Update, useReader } from './use-reader.ts'
-
-export interface RunOptions {
-  /** URL of the engine. */
-  url: string
-  /** The run; nothing is read while it is undefined. */
-  runId: string | undefined
-  /** A token of the run. */
-  token?: string | undefined
-}
+import { type RunOptions, useReader } from './use-reader.ts'
 
 export interface RunView<Result = unknown> extends Omit<Partial<FollowedRun<Result>>, 'error'> {
   /** Why the run failed, or why it can no longer be read: an `ApiError` or a `ConnectionError`. */
@@ -23,21 +14,11 @@ export interface RunView<Result = unknown> extends Omit<Partial<FollowedRun<Resu
  * Follows a run, and renders again whenever its status or its progress has changed, until it has ended. Reconnects by itself. It
  * starts again when the URL, the run or the token changes.
  */
-export function useRun<Result = unknown>({ url, runId, token }: RunOptions): RunView<Result> {
-  const read = async (id: string, update: Update<RunView<Result>>, signal: AbortSignal) => {
-    const onLive = (isLive: boolean) => update(view => ({ ...view, isLive }))
-    try {
-      for await (const run of followRun<Result>({ url, runId: id, token, signal, onLive }))
-        update(({ isLive }) => ({ ...run, isLive }))
-    } catch (error) {
-      update(view => ({ ...view, error: error as Error }))
-    } finally {
-      onLive(false)
-    }
-  }
-  return useReader<RunView<Result>>({
+export function useRun<Result = unknown>(options: RunOptions): RunView<Result> {
+  return useReader<RunView<Result>>(options, {
     initial: { isLive: false },
-    read: runId === undefined ? undefined : (update, signal) => read(runId, update, signal),
-    key: JSON.stringify([url, runId, token]),
+    async read(from, update) {
+      for await (const run of followRun<Result>(from)) update(({ isLive }) => ({ ...run, isLive }))
+    },
   })
 }

@@ -8,8 +8,7 @@ import {
   textOf,
 } from '../run-stream/messages.ts'
 import { type ChainMessages, isMissingStream, readChainStream } from '../run-stream/read-chain.ts'
-import { type Update, useReader } from './use-reader.ts'
-import type { RunOptions } from './use-run.ts'
+import { type RunOptions, useReader } from './use-reader.ts'
 
 export interface StreamOptions extends RunOptions {
   /** Name of the stream. */
@@ -72,23 +71,15 @@ function withMessages<Chunk>(reading: Reading<Chunk>, { runId, messages }: Chain
  * that continues is followed to the last run of its chain. Reconnects by itself, at the position that it has. It starts again
  * when the URL, the run, the token or the name changes.
  */
-export function useStream<Chunk = unknown>({ url, runId, token, stream }: StreamOptions): StreamView<Chunk> {
-  const read = async (id: string, update: Update<Reading<Chunk>>, signal: AbortSignal) => {
-    const onLive = (isLive: boolean) => update(reading => ({ ...reading, isLive }))
-    try {
-      for await (const batch of readChainStream<Chunk>({ url, runId: id, token, stream, signal, onLive }))
+export function useStream<Chunk = unknown>({ stream, ...run }: StreamOptions): StreamView<Chunk> {
+  const reading = useReader<Reading<Chunk>>(run, {
+    initial: { state: EMPTY_STREAM, earlier: [], isLive: false, isOver: false },
+    name: stream,
+    async read(from, update) {
+      for await (const batch of readChainStream<Chunk>({ ...from, stream }))
         update(reading => withMessages(reading, batch))
       update(reading => ({ ...reading, isOver: true }))
-    } catch (error) {
-      update(reading => ({ ...reading, error: error as Error }))
-    } finally {
-      onLive(false)
-    }
-  }
-  const reading = useReader<Reading<Chunk>>({
-    initial: { state: EMPTY_STREAM, earlier: [], isLive: false, isOver: false },
-    read: runId === undefined ? undefined : (update, signal) => read(runId, update, signal),
-    key: JSON.stringify([url, runId, token, stream]),
+    },
   })
   const { isLive, isOver, error } = reading
   const chunks = chunksOf(reading)
