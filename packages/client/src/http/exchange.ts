@@ -183,7 +183,7 @@ export function refusal(
   isKeySent: boolean,
 ): ApiError {
   const { status, body: text } = answer
-  const body = parse(text) as { error?: Partial<ErrorBody['error']> } | null | undefined
+  const body = parseJson(text) as { error?: Partial<ErrorBody['error']> } | null | undefined
   const { code, message, details, requestId = headers.get('x-request-id') ?? undefined } = body?.error ?? {}
   if (typeof code === 'string' && typeof message === 'string') {
     const explained = status === 401 ? `${message}${keyRemedy(isKeySent)}` : message
@@ -198,7 +198,8 @@ export function refusal(
   })
 }
 
-function parse(text: string): unknown {
+/** Returns undefined for a text that is not JSON. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

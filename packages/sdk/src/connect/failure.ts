@@ -2,6 +2,7 @@
 // and the link.
 
 import { PerdureError } from '@perdure/client'
+import { parseJson } from '@perdure/client/internal'
 import {
   API_ERROR_STATUS,
   type ApiErrorCode,
@@ -57,17 +58,9 @@ export function registrationRefused({ code, message }: EngineError, closeCode?: 
 /** The handshake was answered with a status other than 101: by the engine, or by a proxy in front of it. */
 export function handshakeRefused(answer: ForeignAnswer): SocketEnd {
   const { status } = answer
-  const body = fieldOf(fieldOf(parse(answer.body), 'error'), 'message') ?? answer.body
+  const body = fieldOf(fieldOf(parseJson(answer.body), 'error'), 'message') ?? answer.body
   const message = `The WebSocket handshake was not accepted: ${foreignAnswer({ ...answer, body: String(body) })}${upgradeRemedy(answer)}`
   return end({ code: `http_${status}`, status, message }, { refused: isRefusalStatus(status) })
-}
-
-function parse(body: string): unknown {
-  try {
-    return JSON.parse(body)
-  } catch {
-    return undefined
-  }
 }
 
 /** The message of an engine that got the handshake without its upgrade. */

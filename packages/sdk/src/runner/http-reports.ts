@@ -2,6 +2,7 @@
 // `HttpReports` for all its passes; the registration says where the engine is.
 
 import { setTimeout as delay } from 'node:timers/promises'
+import { parseJson } from '@perdure/client/internal'
 import { EngineList, type InvokeRequest } from '@perdure/protocol'
 import {
   type Checkpointer,
@@ -189,15 +190,7 @@ async function send(to: PassAtEngine, seq: number, report: CheckpointReport): Pr
 }
 
 function receiptOf(text: string): CheckpointReceipt {
-  const payload = parse(text)
+  const payload = parseJson(text) as Partial<CheckpointReceipt> | null | undefined
   if (!Array.isArray(payload?.steps)) throw new UnreportedError('The receipt of a report cannot be read', false)
   return { steps: payload.steps, stop: payload.stop === true }
-}
-
-function parse(text: string): Partial<CheckpointReceipt> | null {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }
