@@ -62,8 +62,8 @@ export class PerdureChatTransport<Message extends UIMessage = UIMessage> impleme
   #answer(run: ChatRun, abortSignal: AbortSignal | undefined): ReadableStream<UIMessageChunk> {
     const stopping = new AbortController()
     const signal = abortSignal ? AbortSignal.any([abortSignal, stopping.signal]) : stopping.signal
-    const { url, stream = 'chat', fetch, onLive } = this.#options
-    const chunks = uiChunks(run, { url, stream, signal, fetch, onLive })
+    const { stream = 'chat' } = this.#options
+    const chunks = uiChunks(run, { ...this.#options, stream, signal })
     return new ReadableStream({
       async pull(controller) {
         try {
@@ -79,17 +79,11 @@ export class PerdureChatTransport<Message extends UIMessage = UIMessage> impleme
   }
 }
 
-/** How to read the answer. */
-interface Followed {
-  url: string
-  stream: string
-  fetch: typeof globalThis.fetch | undefined
-  signal: AbortSignal
-  onLive: ((isLive: boolean) => void) | undefined
-}
+/** How to read the stream of one run, from an offset. */
+type RunStream = Parameters<typeof readRunStream>[0] & Required<ChatRun> & { signal: AbortSignal }
 
-/** The stream of one run, from an offset. */
-type RunStream = Followed & ChatRun & { offset: string }
+/** How to read the answer. */
+type Followed = Omit<RunStream, keyof ChatRun>
 
 /** Yields the chunks of one answer, across all runs that continue the run. */
 async function* uiChunks({ runId, token, offset = '-1' }: ChatRun, options: Followed): AsyncGenerator<UIMessageChunk> {
