@@ -1,10 +1,10 @@
-// Lets a runner leave by itself before the process ends, if the server belongs to the user. Called by the adapters of Express,
-// Hono, Fastify and Elysia.
+// Registers a runner whose server belongs to the user, and lets it leave by itself before the process ends. Called by the adapters
+// of Express, Hono, Fastify and Elysia.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { closeOnSignals } from './close-on-signals.ts'
-import type { Handler } from './handler.ts'
-import type { Registration } from './registration.ts'
+import { HANDLER_OPTIONS, type Handler } from './handler.ts'
+import { REGISTRATION_OPTIONS, type Registration, type RegistrationOptions, startRegistration } from './registration.ts'
 
 /** Time in which the server sends the last answer: the adapter does not see when the bytes have been sent. */
 const LAST_ANSWER_MS = 100
@@ -17,6 +17,15 @@ export interface SignalOptions {
    */
   handleSignals?: boolean
 }
+
+/** Names of the options of every adapter in the user's server. */
+export const ADAPTER_OPTIONS = {
+  ...HANDLER_OPTIONS,
+  ...REGISTRATION_OPTIONS,
+  handleSignals: true,
+  path: true,
+  url: true,
+} as const
 
 /** A handler that counts its passes. */
 export interface CountedHandler extends Handler {
@@ -42,12 +51,14 @@ export function counted(handler: Handler): CountedHandler {
   }
 }
 
-/** Returns the registration, which leaves at the first SIGTERM or SIGINT until it is stopped or has left. */
-export function leavingOnSignals(
-  registration: Registration,
+/** Starts a registration, which leaves at the first SIGTERM or SIGINT until it is stopped or has left. */
+export function startLeavingOnSignals(
   handler: CountedHandler,
-  { handleSignals = true }: SignalOptions,
+  serving: { url: string; framework: string },
+  options: RegistrationOptions & SignalOptions,
 ): Registration {
+  const registration = startRegistration(handler, serving, options)
+  const { handleSignals = true } = options
   if (!handleSignals) return registration
   const forget = closeOnSignals(async () => {
     await registration.leave()

@@ -2,14 +2,9 @@
 // it.
 
 import type { OptionNames } from '@perdure/client/internal'
-import { createHandlerFor, HANDLER_OPTIONS, type HandlerOptions } from '../runner/handler.ts'
-import { counted, leavingOnSignals, type SignalOptions } from '../runner/leave-on-signals.ts'
-import {
-  REGISTRATION_OPTIONS,
-  type Registration,
-  type RegistrationOptions,
-  startRegistration,
-} from '../runner/registration.ts'
+import { createHandlerFor, type HandlerOptions } from '../runner/handler.ts'
+import { ADAPTER_OPTIONS, counted, type SignalOptions, startLeavingOnSignals } from '../runner/leave-on-signals.ts'
+import type { Registration, RegistrationOptions } from '../runner/registration.ts'
 import { createFetchHandler } from './fetch.ts'
 
 /** The workflows to serve in an Elysia app, and how they are registered. */
@@ -22,14 +17,7 @@ export interface ElysiaPluginOptions extends HandlerOptions, RegistrationOptions
   register?: boolean
 }
 
-const OPTIONS: OptionNames<ElysiaPluginOptions> = {
-  ...HANDLER_OPTIONS,
-  ...REGISTRATION_OPTIONS,
-  handleSignals: true,
-  path: true,
-  url: true,
-  register: true,
-}
+const OPTIONS: OptionNames<ElysiaPluginOptions> = { ...ADAPTER_OPTIONS, register: true }
 
 /** The part of an Elysia app that the plugin uses. */
 export interface ElysiaApp {
@@ -58,8 +46,7 @@ export function perdure(options: ElysiaPluginOptions): <App extends ElysiaApp>(e
       if (server?.hostname !== undefined) handler.listensOn(server.hostname)
       const url = options.url ?? (server ? new URL(path, server.url).href : undefined)
       if (url === undefined) throw new TypeError('The adapter does not know where Elysia listens: give a `url`')
-      const started = startRegistration(handler, { url, framework: 'elysia' }, options)
-      registration = leavingOnSignals(started, handler, options)
+      registration = startLeavingOnSignals(handler, { url, framework: 'elysia' }, options)
     })
     elysia.onStop(() => registration?.leave())
     return elysia

@@ -2,14 +2,9 @@
 
 import type { ServerResponse } from 'node:http'
 import type { OptionNames } from '@perdure/client/internal'
-import { createHandlerFor, HANDLER_OPTIONS, type Handler, type HandlerOptions } from '../runner/handler.ts'
-import { counted, leavingOnSignals, type SignalOptions } from '../runner/leave-on-signals.ts'
-import {
-  REGISTRATION_OPTIONS,
-  type Registration,
-  type RegistrationOptions,
-  startRegistration,
-} from '../runner/registration.ts'
+import { createHandlerFor, type Handler, type HandlerOptions } from '../runner/handler.ts'
+import { ADAPTER_OPTIONS, counted, type SignalOptions, startLeavingOnSignals } from '../runner/leave-on-signals.ts'
+import type { Registration, RegistrationOptions } from '../runner/registration.ts'
 import { createNodeHandler } from './node.ts'
 import type { NodeRequest } from './node-body.ts'
 
@@ -29,13 +24,7 @@ export interface ExpressServeOptions extends HandlerOptions, RegistrationOptions
   url: string
 }
 
-const OPTIONS: OptionNames<ExpressServeOptions> = {
-  ...HANDLER_OPTIONS,
-  ...REGISTRATION_OPTIONS,
-  handleSignals: true,
-  path: true,
-  url: true,
-}
+const OPTIONS: OptionNames<ExpressServeOptions> = ADAPTER_OPTIONS
 
 /**
  * Creates a handler: `app.post('/invoke', createExpressHandler({ app: 'shop', workflows }))`. The caller registers the
@@ -53,6 +42,5 @@ export function createExpressHandler(options: HandlerOptions | Handler): Express
 export function serve(express: ExpressApp, options: ExpressServeOptions): Registration {
   const handler = counted(createHandlerFor('serve', options, OPTIONS))
   express.all(options.path ?? '/invoke', createExpressHandler(handler))
-  const registration = startRegistration(handler, { url: options.url, framework: 'express' }, options)
-  return leavingOnSignals(registration, handler, options)
+  return startLeavingOnSignals(handler, { url: options.url, framework: 'express' }, options)
 }

@@ -3,14 +3,9 @@
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { OptionNames } from '@perdure/client/internal'
-import { createHandlerFor, HANDLER_OPTIONS, type HandlerOptions } from '../runner/handler.ts'
-import { counted, leavingOnSignals, type SignalOptions } from '../runner/leave-on-signals.ts'
-import {
-  REGISTRATION_OPTIONS,
-  type Registration,
-  type RegistrationOptions,
-  startRegistration,
-} from '../runner/registration.ts'
+import { createHandlerFor, type HandlerOptions } from '../runner/handler.ts'
+import { ADAPTER_OPTIONS, counted, type SignalOptions, startLeavingOnSignals } from '../runner/leave-on-signals.ts'
+import type { Registration, RegistrationOptions } from '../runner/registration.ts'
 import { createNodeHandler } from './node.ts'
 import { urlOf } from './own-server.ts'
 
@@ -26,14 +21,7 @@ export interface FastifyPluginOptions extends HandlerOptions, RegistrationOption
 
 /** Fastify's own options of a plugin, which it passes on. */
 const OF_FASTIFY = { prefix: true, logLevel: true, logSerializers: true, encapsulate: true }
-const OPTIONS: OptionNames<FastifyPluginOptions> = {
-  ...HANDLER_OPTIONS,
-  ...REGISTRATION_OPTIONS,
-  handleSignals: true,
-  path: true,
-  url: true,
-  register: true,
-}
+const OPTIONS: OptionNames<FastifyPluginOptions> = { ...ADAPTER_OPTIONS, register: true }
 
 /** The part of a Fastify instance that the plugin uses. */
 export interface FastifyApp {
@@ -90,8 +78,7 @@ export async function perdure(fastify: FastifyApp, options: FastifyPluginOptions
   let registration: Registration | undefined
   const begin = async (): Promise<void> => {
     const url = options.url ?? urlOf(fastify.server, `${fastify.prefix}${path}`)
-    const started = startRegistration(handler, { url, framework: 'fastify' }, options)
-    registration = leavingOnSignals(started, handler, options)
+    registration = startLeavingOnSignals(handler, { url, framework: 'fastify' }, options)
   }
   if (options.url === undefined) fastify.addHook('onListen', begin)
   else fastify.addHook('onReady', begin)

@@ -1,14 +1,9 @@
 // `@perdure/sdk/hono`: serves inside a Hono app. Hono is typed by shape, so this file does not import it.
 
 import type { OptionNames } from '@perdure/client/internal'
-import { createHandlerFor, HANDLER_OPTIONS, type Handler, type HandlerOptions } from '../runner/handler.ts'
-import { counted, leavingOnSignals, type SignalOptions } from '../runner/leave-on-signals.ts'
-import {
-  REGISTRATION_OPTIONS,
-  type Registration,
-  type RegistrationOptions,
-  startRegistration,
-} from '../runner/registration.ts'
+import { createHandlerFor, type Handler, type HandlerOptions } from '../runner/handler.ts'
+import { ADAPTER_OPTIONS, counted, type SignalOptions, startLeavingOnSignals } from '../runner/leave-on-signals.ts'
+import type { Registration, RegistrationOptions } from '../runner/registration.ts'
 import { createKeptBodyHandler } from './fetch.ts'
 import { asBytes } from './node-body.ts'
 
@@ -35,13 +30,7 @@ export interface HonoServeOptions extends HandlerOptions, RegistrationOptions, S
   url: string
 }
 
-const OPTIONS: OptionNames<HonoServeOptions> = {
-  ...HANDLER_OPTIONS,
-  ...REGISTRATION_OPTIONS,
-  handleSignals: true,
-  path: true,
-  url: true,
-}
+const OPTIONS: OptionNames<HonoServeOptions> = ADAPTER_OPTIONS
 
 /**
  * Creates a handler: `app.post('/invoke', createHonoHandler({ app: 'shop', workflows }))`. The caller registers the app.
@@ -65,6 +54,5 @@ async function bodyRead({ bodyCache = {} }: HonoRequest): Promise<Uint8Array | u
 export function serve(hono: HonoApp, options: HonoServeOptions): Registration {
   const handler = counted(createHandlerFor('serve', options, OPTIONS))
   hono.all(options.path ?? '/invoke', createHonoHandler(handler))
-  const registration = startRegistration(handler, { url: options.url, framework: 'hono' }, options)
-  return leavingOnSignals(registration, handler, options)
+  return startLeavingOnSignals(handler, { url: options.url, framework: 'hono' }, options)
 }
