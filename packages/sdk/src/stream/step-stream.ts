@@ -27,7 +27,7 @@ const GATHER_BYTES = 16 * 1024
 /** How long the engine may take to acknowledge any of the appends under way. */
 const ACKNOWLEDGE_MS_MAX = 30_000
 
-interface StepStreamOptions {
+export interface StepStreamOptions {
   name: string
   /** The hashed id of the step, and its name with its position. */
   stepId: string

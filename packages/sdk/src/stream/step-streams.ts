@@ -4,23 +4,13 @@ import { NonRetriableError } from '@perdure/client'
 import { ATTRIBUTE_KEY_CHARS_MAX, cutText, STREAM_NAME_PATTERN, STREAMS_OF_RUN_MAX } from '@perdure/protocol'
 import type { OutputStream } from '../run/output-stream.ts'
 import { StreamLimitError } from '../wire/stream-errors.ts'
-import type { StreamOutlet } from './outlet.ts'
-import { StepStream } from './step-stream.ts'
+import { StepStream, type StepStreamOptions } from './step-stream.ts'
 
 const NAME = new RegExp(STREAM_NAME_PATTERN)
 
-export interface StepStreamsOptions {
-  /** The hashed id of the step, and its name with its position. */
-  stepId: string
-  step: string
-  /** Without it the chunks are dropped. */
-  outlet: StreamOutlet | undefined
+interface StepStreamsOptions extends Omit<StepStreamOptions, 'name'> {
   /** The signal of the attempt: the streams end when it aborts. */
   signal: AbortSignal
-  /** The engine has stored chunks. */
-  onAppended(): void
-  /** The engine accepts no chunks, because the pass is over. */
-  onGone(): void
 }
 
 export class StepStreams {
