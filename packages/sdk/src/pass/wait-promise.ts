@@ -6,7 +6,8 @@
 // does not call `then`. It reads `constructor` instead, and all functions of Promise do that too before they call `then`.
 
 /** The functions of Promise that call `then` and matter here. */
-type Combinator = 'race' | 'any' | 'all' | 'allSettled' | 'catch' | 'finally' | 'resolve'
+const COMBINATORS = ['race', 'any', 'all', 'allSettled', 'catch', 'finally', 'resolve'] as const
+type Combinator = (typeof COMBINATORS)[number]
 /** `nobody`: no code at all, because an async function returned the promise. */
 type Caller = Combinator | 'nobody' | undefined
 
@@ -127,16 +128,6 @@ function getterOf(prototype: object): () => unknown {
   return Object.getOwnPropertyDescriptor(prototype, 'constructor')?.get as () => unknown
 }
 
-const COMBINATORS: ReadonlySet<unknown> = new Set<Combinator>([
-  'race',
-  'any',
-  'all',
-  'allSettled',
-  'catch',
-  'finally',
-  'resolve',
-])
-
 /** The function of Promise that has called `callee`, if the platform shows it. */
 function callerOf(callee: (...args: never[]) => unknown): Caller {
   const { prepareStackTrace, stackTraceLimit } = Error
@@ -148,7 +139,7 @@ function callerOf(callee: (...args: never[]) => unknown): Caller {
     if (holder.stack?.length === 0) return 'nobody'
     const site = holder.stack?.[0]
     const name = site?.getFunctionName()
-    return site?.getFileName() == null && COMBINATORS.has(name) ? (name as Combinator) : undefined
+    return site?.getFileName() == null ? COMBINATORS.find(one => one === name) : undefined
   } catch {
     return undefined
   } finally {
