@@ -2,7 +2,7 @@
 // repeated from time to time, and when its link has reconnected. Kept by the passes.
 
 import type { AskForPass } from '../replay/late-handler.ts'
-import { againText, type Outlet } from './frames.ts'
+import { frameText, type Outlet } from './frames.ts'
 
 const REPEAT_MS = 5_000
 /** Half an hour. */
@@ -31,7 +31,7 @@ export class Asks {
     return ({ ctx: { runId }, settled }) => {
       if (this.#asks.size >= ASKS_MAX) return Promise.resolve(false)
       const id = `again-${++this.#count}`
-      const frame = againText(id, { runId, settled })
+      const frame = frameText('invoke.again', id, { runId, settled })
       return new Promise(settle => {
         let repeats = 0
         const timer = setInterval(() => {

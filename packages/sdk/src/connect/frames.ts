@@ -48,7 +48,3 @@ export function checkpointText(id: string, seq: number, report: CheckpointReport
 export function streamText(id: string, append: Append): string {
   return `{"type":"invoke.stream","id":${JSON.stringify(id)},"payload":${appendText(append)}}`
 }
-
-export function againText(id: string, asked: { runId: string; settled: number }): string {
-  return frameText('invoke.again', id, asked)
-}

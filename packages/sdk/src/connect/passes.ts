@@ -1,6 +1,7 @@
 // The passes in flight on a runner, and their frames that the engine has not acknowledged yet. A pass outlives the socket of its
 // invoke: when the link has reconnected, it sends the `unacknowledged` frames again. Called by the links.
 
+import { knows } from '@perdure/protocol'
 import type { Checkpointer, CheckpointReceipt, CheckpointReport } from '../pass/checkpoints.ts'
 import type { Answer } from '../replay/answer.ts'
 import type { AskForPass } from '../replay/late-handler.ts'
@@ -75,7 +76,7 @@ export class Passes {
       cancellation: new Cancellation(),
       checkpoints: new Map(),
       checkpointCount: 0,
-      mayBeLate: knowsCleanup(request),
+      mayBeLate: knows(fieldOf(fieldOf(request, 'ctx'), 'features'), 'cleanup'),
     }
     this.#running.set(id, pass)
     const checkpoint = (report: CheckpointReport) => this.#checkpoint(pass, report)
@@ -223,11 +224,6 @@ export class Passes {
   #notifyIdle(): void {
     for (const [outlet, resolve] of this.#idleWaiters) if (this.#isIdle(outlet)) resolve()
   }
-}
-
-function knowsCleanup(request: unknown): boolean {
-  const features = fieldOf(fieldOf(request, 'ctx'), 'features')
-  return Array.isArray(features) && features.includes('cleanup')
 }
 
 /** Sends only fields. The receipt has nothing for the pass, and a pass without one finds out with its next report. */

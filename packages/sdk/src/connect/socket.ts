@@ -59,7 +59,8 @@ export class EngineSocket {
   readonly #host: string
   #requestKey = ''
   #signature: string | undefined
-  #proof: 'none' | 'v1' | 'v2' = 'none'
+  /** Whether the engine proved itself the way an earlier version does: for any host and any purpose. */
+  isProvenAsBefore = false
   /** The TCP socket, for writing the frames of one turn of the event loop together. */
   #tcpSocket: Socket | undefined
   #corked = false
@@ -134,11 +135,6 @@ export class EngineSocket {
     this.#heartbeatTimer = setInterval(() => this.#tick(), everyMs / 2)
   }
 
-  /** Whether the engine proved itself the way an earlier version does: for any host and any purpose. */
-  get isProvenAsBefore(): boolean {
-    return this.#proof === 'v1'
-  }
-
   /** Keeps an error of the engine, to use as the reason if the engine closes the socket next. */
   keepError(error: EngineError): void {
     this.#lastError = error
@@ -201,9 +197,9 @@ export class EngineSocket {
     if (keys.length === 0) return true
     if (this.#requestKey === '') return false
     const signed = { keys, body: this.#requestKey, nowMs: Date.now(), header: this.#signature }
-    if (verifyFor({ ...signed, purpose: 'connect' }) === recipientOf(this.#host)) this.#proof = 'v2'
-    else if (verifyBody(signed)) this.#proof = 'v1'
-    return this.#proof !== 'none'
+    if (verifyFor({ ...signed, purpose: 'connect' }) === recipientOf(this.#host)) return true
+    this.isProvenAsBefore = verifyBody(signed)
+    return this.isProvenAsBefore
   }
 
   #distrust(): void {
