@@ -55,5 +55,5 @@ function requireSynchronous(value: unknown, what: string): unknown {
 
 /** Whether a value is a promise, or behaves as one. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+  return typeof value === 'object' && value !== null && typeof (value as PromiseLike<unknown>).then === 'function'
 }

@@ -1,6 +1,7 @@
 // Runs the callback of a `step.run` with its context and log scope, and encodes its opcode. Called by the step tools.
 
-import type { OutputPlace } from '@perdure/client'
+import { NonRetriableError, type OutputPlace } from '@perdure/client'
+import { isThenable } from '@perdure/client/internal'
 import { type InvokeContext, knows, positionalStepId, type RetryPolicy, STEP_ATTEMPTS_DEFAULT } from '@perdure/protocol'
 import type { MiddlewareChain } from '../middleware/chain.ts'
 import type { RunningCallback } from '../pass/discoveries.ts'
@@ -20,7 +21,7 @@ import { type Amounts, Spent } from '../run/spent.ts'
 import type { OutletOf } from '../stream/outlet.ts'
 import { StepStreams } from '../stream/step-streams.ts'
 import { placed } from '../wire/error-place.ts'
-import { isNonRetriable, retryAfterMsOf, toStepError } from '../wire/errors.ts'
+import { retryAfterMsOf, toStepError } from '../wire/errors.ts'
 import { encodePayload } from '../wire/json.ts'
 import type { Rollback, StepRunOptions } from '../workflow/workflow.ts'
 import { sentRetry } from './step-options.ts'
@@ -242,10 +243,6 @@ class StepAttempt implements RunningCallback {
   }
 }
 
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && typeof (value as PromiseLike<unknown>).then === 'function'
-}
-
 /** Returns when the attempt ran, in whole milliseconds from the start of its pass. */
 export function measured(
   { beganAt }: Pick<PassEnvironment, 'beganAt'>,
@@ -256,7 +253,7 @@ export function measured(
 }
 
 function retryOf(thrown: unknown): { retriable?: false; retryAfterMs?: number } {
-  if (isNonRetriable(thrown)) return { retriable: false }
+  if (thrown instanceof NonRetriableError) return { retriable: false }
   const retryAfterMs = retryAfterMsOf(thrown)
   return retryAfterMs === undefined ? {} : { retryAfterMs }
 }

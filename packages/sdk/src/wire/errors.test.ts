@@ -2,7 +2,7 @@
 
 import { InvalidDataError, NonRetriableError, PerdureError } from '@perdure/client'
 import { describe, expect, test } from 'vitest'
-import { isFatal, isNonRetriable, RetryAfterError, StepFailedError, toStepError } from './errors.ts'
+import { isFatal, RetryAfterError, StepFailedError, toStepError } from './errors.ts'
 import { ERROR_CHARS_MAX } from './limits.ts'
 
 const stored = new StepFailedError('pay', { message: 'declined' })
@@ -29,7 +29,7 @@ test('a cycle of causes ends', () => {
 
 test('errors of another copy of the SDK are recognised', () => {
   const foreign = Object.assign(new Error('x'), { [Symbol.for('perdure.non-retriable')]: true })
-  expect(isNonRetriable(foreign)).toBe(true)
+  expect(foreign).toBeInstanceOf(NonRetriableError)
 })
 
 describe('RetryAfterError', () => {

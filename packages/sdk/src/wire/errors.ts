@@ -95,11 +95,6 @@ export class NondeterminismError extends Error {
   }
 }
 
-/** Whether a step that threw this error must not be retried. */
-export function isNonRetriable(error: unknown): boolean {
-  return error instanceof NonRetriableError
-}
-
 /** Returns the delay of a {@link RetryAfterError}; undefined for other errors. */
 export function retryAfterMsOf(error: unknown): number | undefined {
   return error instanceof Error && retryAfter in error ? (error[retryAfter] as number) : undefined
