@@ -2,6 +2,7 @@
 
 import type { Duration } from '@perdure/client'
 import type { Cancellation } from '../run/cancellation.ts'
+import { deferred } from '../run/deferred.ts'
 import { durationMs } from '../run/duration-ms.ts'
 import { StepTimeoutError } from '../wire/errors.ts'
 
@@ -13,21 +14,16 @@ export class StepTimeout {
   readonly #controller = new AbortController()
   readonly #cancellation: Cancellation
   readonly #timer: NodeJS.Timeout
-  readonly #over: Promise<never>
+  readonly #over = deferred<never>()
   #signal: AbortSignal | undefined
 
   constructor(stepName: string, timeout: Duration, cancellation: Cancellation) {
     this.#cancellation = cancellation
     const ms = Math.min(TIMER_MS_MAX, durationMs(stepName, timeout))
-    let reject: (error: Error) => void = () => undefined
-    this.#over = new Promise<never>((_, onError) => {
-      reject = onError
-    })
-    this.#over.catch(() => undefined)
     this.#timer = setTimeout(() => {
       const error = new StepTimeoutError(stepName, timeout)
       this.#controller.abort(error)
-      reject(error)
+      this.#over.reject(error)
     }, ms)
   }
 
@@ -38,7 +34,7 @@ export class StepTimeout {
 
   /** Settles like `running`, or rejects when the time is over. Later results of `running` are ignored. */
   bound(running: unknown): Promise<unknown> {
-    return Promise.race([running, this.#over])
+    return Promise.race([running, this.#over.promise])
   }
 
   clear(): void {
