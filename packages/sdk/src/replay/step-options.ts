@@ -26,24 +26,10 @@ import type {
   WaitForSignalOptions,
 } from '../workflow/workflow.ts'
 
+const RUN_AND_MAP = { retry: true, timeout: true, rollback: true, limit: true, limitKey: true } as const
 const OPTIONS = {
-  run: {
-    catch: true,
-    retry: true,
-    timeout: true,
-    rollback: true,
-    limit: true,
-    limitKey: true,
-  } satisfies OptionNames<StepRunOptions>,
-  map: {
-    concurrency: true,
-    settle: true,
-    retry: true,
-    timeout: true,
-    rollback: true,
-    limit: true,
-    limitKey: true,
-  } satisfies OptionNames<StepMapOptions>,
+  run: { catch: true, ...RUN_AND_MAP } satisfies OptionNames<StepRunOptions>,
+  map: { concurrency: true, settle: true, ...RUN_AND_MAP } satisfies OptionNames<StepMapOptions>,
   waitForEvent: {
     event: true,
     timeout: true,
