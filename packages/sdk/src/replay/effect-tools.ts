@@ -1,13 +1,12 @@
 // Steps with effects outside of their run: `step.startRun`, `step.cancelRun` (docs/steps.md#starting-runs) and `step.emit`, of one event or
 // a list (docs/steps.md#stepemit-ctxwebhooksend). Called by the step tools.
 
-import { type Duration, type EventDefinition, NonRetriableError } from '@perdure/client'
+import type { EventDefinition } from '@perdure/client'
 import { asReceived, eventNameOf, isEventDefinition, validateSync } from '@perdure/client/internal'
-import { EVENTS_PER_STEP_MAX, IF_RUNNING, KEY_CHARS_MAX, knows, NAME_CHARS_MAX } from '@perdure/protocol'
+import { EVENTS_PER_STEP_MAX, IF_RUNNING, KEY_CHARS_MAX, knows } from '@perdure/protocol'
 import { encodeOpcode } from '../pass/opcode.ts'
-import { durationMs } from '../run/duration-ms.ts'
 import { attributesProblem } from '../run/run-report.ts'
-import { exactEvent, nonBlank, timeMs } from '../run/step-arguments.ts'
+import { badCall, boundedText, durationMs, exactEvent, nonBlank, timeMs } from '../run/step-arguments.ts'
 import type {
   EmitEventOptions,
   EmittedEvents,
@@ -40,10 +39,7 @@ export function cancelRun(environment: PassEnvironment, name: string, options: C
   const cancelled = environment.pass.step(name, 'CancelRun', id => {
     checkFeature(environment, name, 'cancel')
     checkStepOptions(name, 'cancelRun', options)
-    const { runId } = options
-    if (typeof runId !== 'string' || runId === '' || runId.length > NAME_CHARS_MAX)
-      throw new NonRetriableError(`Step "${name}": runId must be a string of 1 to ${NAME_CHARS_MAX} characters`)
-    return encodeOpcode('CancelRun', id, { runId })
+    return encodeOpcode('CancelRun', id, { runId: boundedText(name, 'runId', options.runId) })
   })
   return cancelled.mapped(() => undefined)
 }
@@ -59,39 +55,30 @@ export function checkChildFeature(
 }
 
 function checkFeature({ ctx }: PassEnvironment, name: string, what: string): void {
-  if (!knows(ctx.features, 'start-run'))
-    throw new NonRetriableError(`Step "${name}": this engine cannot ${what} runs (start-run)`)
+  if (!knows(ctx.features, 'start-run')) throw badCall(name, `this engine cannot ${what} runs (start-run)`)
 }
 
 function startFields(name: string, options: StartOptions) {
-  const { workflow, app, key, ifRunning, delay, at, attributes } = options
-  const bad = (problem: string) => new NonRetriableError(`Step "${name}": ${problem}`)
-  if (key !== undefined && (typeof key !== 'string' || key === '' || key.length > KEY_CHARS_MAX))
-    throw bad(`key must be a string of 1 to ${KEY_CHARS_MAX} characters`)
+  const { workflow, key, ifRunning } = options
+  if (key !== undefined) boundedText(name, 'key', key, KEY_CHARS_MAX)
   if (ifRunning !== undefined && !IF_RUNNING.includes(ifRunning))
-    throw bad(`ifRunning must be ${IF_RUNNING.join(', ')}`)
-  if (ifRunning !== undefined && key === undefined) throw bad('ifRunning has no effect without key')
-  if (delay !== undefined && at !== undefined) throw bad('give either delay or at')
-  const problem = attributesProblem(attributes)
-  if (problem !== undefined) throw bad(`attributes: ${problem}`)
-  return {
-    workflow: nonBlank(name, 'workflow', typeof workflow === 'string' ? workflow : workflow?.name),
-    app: app === undefined ? undefined : nonBlank(name, 'app', app),
-    key,
-    ifRunning,
-    ...laterFields(name, { delay, at }),
-    attributes,
-  }
+    throw badCall(name, `ifRunning must be ${IF_RUNNING.join(', ')}`)
+  if (ifRunning !== undefined && key === undefined) throw badCall(name, 'ifRunning has no effect without key')
+  const common = commonFields(name, options)
+  const started = nonBlank(name, 'workflow', typeof workflow === 'string' ? workflow : workflow?.name)
+  return { workflow: started, key, ifRunning, ...common }
 }
 
-/** The time of a child or an event that is to come later. */
-function laterFields(
-  name: string,
-  { delay, at }: { delay?: Duration | undefined; at?: Date | number | string | undefined },
-) {
+/** The members of a run and of an event that a step starts. */
+function commonFields(name: string, { delay, at, attributes, app }: StartRunOptions & EmitEventOptions) {
+  if (delay !== undefined && at !== undefined) throw badCall(name, 'give either delay or at')
+  const problem = attributesProblem(attributes)
+  if (problem !== undefined) throw badCall(name, `attributes: ${problem}`)
   return {
     delayMs: delay === undefined ? undefined : durationMs(name, delay),
     atMs: at === undefined ? undefined : timeMs(name, at),
+    attributes,
+    app: app === undefined ? undefined : nonBlank(name, 'app', app),
   }
 }
 
@@ -106,9 +93,7 @@ export function emit(
   const emitted = environment.pass.step(name, 'Emit', id => {
     const all: readonly EmitOptions[] = Array.isArray(events) ? events : [events]
     if (all.length === 0 || all.length > EVENTS_PER_STEP_MAX)
-      throw new NonRetriableError(
-        `Step "${name}": a list must have 1 to ${EVENTS_PER_STEP_MAX} events, not ${all.length}`,
-      )
+      throw badCall(name, `a list must have 1 to ${EVENTS_PER_STEP_MAX} events, not ${all.length}`)
     const checked = all.map(options => checkedEvent(environment, name, options))
     const [first] = checked as [(typeof checked)[number]]
     const { eventName, ...options } = first.fields
@@ -128,25 +113,14 @@ export function emit(
 
 function checkedEvent(environment: PassEnvironment, name: string, options: EmitOptions) {
   checkStepOptions(name, 'emit', options)
-  const { event, data, delay, at, dedupeId, attributes, app } = options
-  const bad = (problem: string) => new NonRetriableError(`Step "${name}": ${problem}`)
+  const { event, data, dedupeId } = options
   const eventName = exactEvent(name, eventNameOf(event))
   if (isEventDefinition(event)) {
     // The receivers of the event get JSON, so the JSON is validated.
     const what = `The event "${eventName}" of step "${name}"`
     validateSync(event.schema, asReceived(data), { what, root: 'data' })
   }
-  if (delay !== undefined && at !== undefined) throw bad('give either delay or at')
-  if (dedupeId !== undefined && (typeof dedupeId !== 'string' || dedupeId === '' || dedupeId.length > NAME_CHARS_MAX))
-    throw bad(`dedupeId must be a string of 1 to ${NAME_CHARS_MAX} characters`)
-  const problem = attributesProblem(attributes)
-  if (problem !== undefined) throw bad(`attributes: ${problem}`)
-  const fields = {
-    eventName,
-    ...laterFields(name, { delay, at }),
-    dedupeId,
-    attributes,
-    app: app === undefined ? undefined : nonBlank(name, 'app', app),
-  }
+  if (dedupeId !== undefined) boundedText(name, 'dedupeId', dedupeId)
+  const fields = { eventName, ...commonFields(name, options), dedupeId }
   return { fields, text: payloadText(environment, data, { kind: 'emit', name, eventName }) }
 }

@@ -17,7 +17,7 @@ import {
 } from '@perdure/protocol'
 import { rollbackNameOf } from '../cleanup/followed-run.ts'
 import type { StepId } from '../pass/step-ids.ts'
-import { durationMs } from '../run/duration-ms.ts'
+import { durationMs } from '../run/step-arguments.ts'
 import type {
   StepMapOptions,
   StepRunOptions,

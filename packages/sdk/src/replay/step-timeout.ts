@@ -3,7 +3,7 @@
 import type { Duration } from '@perdure/client'
 import type { Cancellation } from '../run/cancellation.ts'
 import { deferred } from '../run/deferred.ts'
-import { durationMs } from '../run/duration-ms.ts'
+import { durationMs } from '../run/step-arguments.ts'
 import { StepTimeoutError } from '../wire/errors.ts'
 
 /** The longest delay of a timer. No pass takes as long. */

@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Duration, type EventDefinition, type InputPlace, NonRetriableError } from '@perdure/client'
 import { eventNameOf, isEventDefinition, validateSync } from '@perdure/client/internal'
-import { cutText, knows, NAME_CHARS_MAX, STEP_NAME_CHARS_MAX } from '@perdure/protocol'
+import { cutText, knows, STEP_NAME_CHARS_MAX } from '@perdure/protocol'
 import { map } from '../parallel/map.ts'
 import { race } from '../parallel/race.ts'
 import { type EncodedOpcode, encodeOpcode } from '../pass/opcode.ts'
@@ -13,11 +13,13 @@ import { refuseNesting, scopeWithin } from '../pass/pass-scope.ts'
 import type { StepId } from '../pass/step-ids.ts'
 import type { StepPromise } from '../pass/step-promise.ts'
 import type { RaceBranch } from '../run/branch.ts'
-import { durationMs } from '../run/duration-ms.ts'
 import { createLogger } from '../run/logger.ts'
 import type { Callback, ReceivedEvent, ReceivedSignal, RunContext, StepContext } from '../run/run-context.ts'
 import {
+  badCall,
+  boundedText,
   condition,
+  durationMs,
   eventMatch,
   exactEvent,
   httpUrl,
@@ -203,8 +205,7 @@ function createCallback(environment: PassEnvironment, name: string, options: { t
   refuseNesting(pass, name)
   const id = pass.ids.next(name)
   const url = callbackUrlOf(ctx, id.hashedId)
-  if (url === undefined)
-    throw new NonRetriableError(`Step "${name}": this engine does not support callbacks (callbacks)`)
+  if (url === undefined) throw badCall(name, 'this engine does not support callbacks (callbacks)')
   checkStepOptions(name, 'callback', options)
   const timeoutMs = options.timeout === undefined ? undefined : durationMs(name, options.timeout)
   let waited: Promise<unknown> | undefined
@@ -224,12 +225,10 @@ function waitForRun<Result>(
   options: WaitForRunOptions,
 ): Promise<AwaitedRun<Result> | null> {
   const ended = pass.step(name, 'WaitForRun', id => {
-    if (!knows(ctx.features, 'wait-for-run'))
-      throw new NonRetriableError(`Step "${name}": this engine cannot wait for runs (wait-for-run)`)
+    if (!knows(ctx.features, 'wait-for-run')) throw badCall(name, 'this engine cannot wait for runs (wait-for-run)')
     checkStepOptions(name, 'waitForRun', options)
-    const { runId, timeout } = options
-    if (typeof runId !== 'string' || runId === '' || runId.length > NAME_CHARS_MAX)
-      throw new NonRetriableError(`Step "${name}": runId must be a string of 1 to ${NAME_CHARS_MAX} characters`)
+    const { timeout } = options
+    const runId = boundedText(name, 'runId', options.runId)
     const timeoutMs = timeout === undefined ? undefined : durationMs(name, timeout)
     return encodeOpcode('WaitForRun', id, { runId, timeoutMs })
   })
@@ -249,8 +248,7 @@ function waitForSignal(
   const { ctx, pass, logs, middleware } = environment
   const asked = { op: 'WaitForSignal', name, event: options?.signal, condition: undefined } as const
   const result = pass.step(name, 'WaitForSignal', id => {
-    if (!knows(ctx.features, 'signals'))
-      throw new NonRetriableError(`Step "${name}": this engine does not support signals (signals)`)
+    if (!knows(ctx.features, 'signals')) throw badCall(name, 'this engine does not support signals (signals)')
     checkStepOptions(name, 'waitForSignal', options)
     const { timeout } = options
     return encodeOpcode('WaitForSignal', id, {
@@ -292,8 +290,7 @@ function withAnswers(
     reject: {
       value: (message: string) =>
         answer(id => {
-          if (typeof message !== 'string')
-            throw new NonRetriableError(`Step "${name}": a rejection needs a message, not ${String(message)}`)
+          if (typeof message !== 'string') throw badCall(name, `a rejection needs a message, not ${String(message)}`)
           return encodeOpcode('ReplyToUpdate', id, { updateId, rejected: message })
         }),
     },
@@ -340,7 +337,7 @@ type ChildOptions = Partial<RunWorkflowOptions> & { workflow: string | { name: s
 function childFields(name: string, { workflow, app, timeout, priority }: ChildOptions) {
   const childName = nonBlank(name, 'workflow', typeof workflow === 'string' ? workflow : workflow?.name)
   if (priority !== undefined && (typeof priority !== 'number' || !Number.isFinite(priority)))
-    throw new NonRetriableError(`Step "${name}": priority must be a finite number`)
+    throw badCall(name, 'priority must be a finite number')
   const timeoutMs = timeout === undefined ? undefined : durationMs(name, timeout)
   return { childName, childApp: app === undefined ? undefined : nonBlank(name, 'app', app), timeoutMs, priority }
 }
@@ -353,8 +350,7 @@ function waitFields({ ctx, pass, logs }: PassEnvironment, name: string, options:
   const isOrdered = knows(ctx.features, 'wait-order')
   const match = eventMatch(name, options.match)
   const unknown = since === 'now' ? 'since: "now"' : match === undefined ? undefined : 'match'
-  if (unknown !== undefined && !isOrdered)
-    throw new NonRetriableError(`Step "${name}": this engine does not support ${unknown} (wait-order)`)
+  if (unknown !== undefined && !isOrdered) throw badCall(name, `this engine does not support ${unknown} (wait-order)`)
   return {
     eventName: event,
     timeoutMs: options.timeout === undefined ? undefined : durationMs(name, options.timeout),
