@@ -146,6 +146,13 @@ export const RunResultSchema = Type.Object({
   error: Type.Optional(RunErrorSchema),
 })
 
+const runsOfSteps = (description: string) =>
+  Type.Optional(
+    Type.Array(Type.Object({ stepName: Type.String(), runId: Type.String(), status: RunStatusSchema }), {
+      description,
+    }),
+  )
+
 /** Reply of `GET /runs/{id}/why`. */
 export const RunExplanationSchema = Type.Object({
   runId: Type.String(),
@@ -163,20 +170,12 @@ export const RunExplanationSchema = Type.Object({
     ),
   ),
   childRunId: optionalText('The child run that the run waits for'),
-  children: Type.Optional(
-    Type.Array(Type.Object({ stepName: Type.String(), runId: Type.String(), status: RunStatusSchema }), {
-      description: 'The children that the run waits for, oldest first, at most 20',
-    }),
-  ),
+  children: runsOfSteps('The children that the run waits for, oldest first, at most 20'),
   startedBy: RunSummarySchema.properties.startedBy,
   deliveredTo: optionalText(
     'The run to which a singleton delivered the event of this run. Its handler did not receive the event, so this run started with it',
   ),
-  started: Type.Optional(
-    Type.Array(Type.Object({ stepName: Type.String(), runId: Type.String(), status: RunStatusSchema }), {
-      description: 'The runs that its steps started, and that it does not wait for, oldest first, at most 20',
-    }),
-  ),
+  started: runsOfSteps('The runs that its steps started, and that it does not wait for, oldest first, at most 20'),
   position: Type.Optional(count('Number of waiting runs of the same limit and key before this run')),
   blockedBy: Type.Optional(
     Type.Array(Type.Object({ runId: Type.String(), since: timestamp('When it entered its status') }), {

@@ -30,6 +30,9 @@ export const StepStatsSchema = Type.Object({
   p95Ms: Type.Number({ minimum: 0, description: '95 % of them took no longer' }),
 })
 
+const followOns = (description: string) =>
+  Type.Object({ succeeded: count(), failed: count(), cancelled: count(), inFlight: count() }, { description })
+
 export const WorkflowStatsSchema = Type.Object({
   app: Type.String(),
   workflow: Type.String(),
@@ -37,14 +40,8 @@ export const WorkflowStatsSchema = Type.Object({
   inFlight: count('Runs that have not ended, whenever they were created'),
   held: count('Of these, queued runs that wait for a slot, a throttle, a runner or the resume of their workflow'),
   heldBy: counts(HOLDING_WAITS, 'The held runs by what they wait for'),
-  onFailure: Type.Object(
-    { succeeded: count(), failed: count(), cancelled: count(), inFlight: count() },
-    { description: 'Runs of the failure handler that ended or are in flight; no other number counts them' },
-  ),
-  cleanup: Type.Object(
-    { succeeded: count(), failed: count(), cancelled: count(), inFlight: count() },
-    { description: 'Cleanup runs that ended or are in flight; no other number counts them' },
-  ),
+  onFailure: followOns('Runs of the failure handler that ended or are in flight; no other number counts them'),
+  cleanup: followOns('Cleanup runs that ended or are in flight; no other number counts them'),
   lastFailure: Type.Optional(
     Type.Object({
       runId: Type.String(),
