@@ -26,22 +26,20 @@ export class Asks {
     this.#onAnswered = onAnswered
   }
 
-  /** Returns the function that an outlet's passes use to ask. */
-  on(outlet: Outlet): AskForPass {
-    return ({ ctx: { runId }, settled }) => {
-      if (this.#asks.size >= ASKS_MAX) return Promise.resolve(false)
-      const id = `again-${++this.#count}`
-      const frame = frameText('invoke.again', id, { runId, settled })
-      return new Promise(settle => {
-        let repeats = 0
-        const timer = setInterval(() => {
-          if (++repeats > REPEATS_MAX) this.#end(id, false)
-          else outlet.send(frame)
-        }, REPEAT_MS).unref()
-        this.#asks.set(id, { outlet, frame, timer, settle })
-        outlet.send(frame)
-      })
-    }
+  /** Asks over an outlet. Resolves to whether the engine has answered. */
+  ask(outlet: Outlet, { ctx: { runId }, settled }: Parameters<AskForPass>[0]): Promise<boolean> {
+    if (this.#asks.size >= ASKS_MAX) return Promise.resolve(false)
+    const id = `again-${++this.#count}`
+    const frame = frameText('invoke.again', id, { runId, settled })
+    return new Promise(settle => {
+      let repeats = 0
+      const timer = setInterval(() => {
+        if (++repeats > REPEATS_MAX) this.#end(id, false)
+        else outlet.send(frame)
+      }, REPEAT_MS).unref()
+      this.#asks.set(id, { outlet, frame, timer, settle })
+      outlet.send(frame)
+    })
   }
 
   acknowledged(id: string): void {

@@ -4,7 +4,7 @@
 import { knows } from '@perdure/protocol'
 import type { Checkpointer, CheckpointReceipt, CheckpointReport } from '../pass/checkpoints.ts'
 import type { Answer } from '../replay/answer.ts'
-import type { AskForPass } from '../replay/late-handler.ts'
+import type { InvokeOptions } from '../replay/invoke.ts'
 import { Cancellation } from '../run/cancellation.ts'
 import { deferred } from '../run/deferred.ts'
 import type { Handler } from '../runner/handler.ts'
@@ -59,7 +59,6 @@ export class Passes {
   #resultChars = 0
   readonly #idleWaiters = new Map<Outlet, () => void>()
   readonly asks = new Asks(() => this.#notifyIdle())
-  readonly #askOn = new WeakMap<Outlet, AskForPass>()
 
   constructor(handler: Handler) {
     this.#handler = handler
@@ -80,26 +79,17 @@ export class Passes {
     }
     this.#running.set(id, pass)
     const checkpoint = (report: CheckpointReport) => this.#checkpoint(pass, report)
-    const options = {
+    const options: InvokeOptions = {
       cancellation: pass.cancellation,
       checkpoint: checkpoints ? checkpoint : undefined,
       running: checkpoints ? { afterMs: RUNNING_AFTER_MS, tell: fieldsTo(checkpoint) } : undefined,
-      ask: this.#askOf(outlet),
+      ask: asked => this.asks.ask(outlet, asked),
       streams: () => {
         pass.appends ??= new StreamAppends(id, outlet)
         return pass.appends
       },
     }
     this.#handler.invoke(request, options).then(answer => this.#ended(pass, answer))
-  }
-
-  #askOf(outlet: Outlet): AskForPass {
-    let ask = this.#askOn.get(outlet)
-    if (ask === undefined) {
-      ask = this.asks.on(outlet)
-      this.#askOn.set(outlet, ask)
-    }
-    return ask
   }
 
   /** Cancels a pass: its run has ended, or the engine no longer expects its result. */
