@@ -4,9 +4,8 @@
 import { NonRetriableError } from '@perdure/client'
 import { knows } from '@perdure/protocol'
 import { Continuation } from '../pass/outcome.ts'
-import type { RunContext, WorkflowEvent } from '../run/run-context.ts'
+import type { BatchEvent, ReceivedEvent, RunContext, WorkflowEvent } from '../run/run-context.ts'
 import type { RunFailure } from '../wire/errors.ts'
-import { withEvents, withValidated } from '../workflow/batch-event.ts'
 import { collects } from '../workflow/create-workflow.ts'
 import type { Workflow, WorkflowArgs } from '../workflow/workflow.ts'
 import type { PassEnvironment } from './run-step.ts'
@@ -78,4 +77,21 @@ function handle(call: HandlerCall, args: WorkflowArgs): unknown {
     environment.run.args = parsed
     return workflow.handler(parsed)
   })
+}
+
+/** An event of a batch in the form that the engine sends: its payload is in the list. */
+type SentEvent = Omit<ReceivedEvent, 'data'>
+
+/** Returns the event with `events`, each with its payload from the list. A schedule's event stays as it is. */
+function withEvents(event: WorkflowEvent & { readonly events?: readonly SentEvent[] }): WorkflowEvent {
+  const { data, events = [] } = event
+  if (!Array.isArray(data)) return event
+  const zipped: BatchEvent = { ...event, data, events: events.map((one, index) => ({ ...one, data: data[index] })) }
+  return zipped
+}
+
+/** Returns the validated event. Its events get the validated payloads, unless a schema has changed the list. */
+function withValidated(event: WorkflowEvent, before: WorkflowEvent): WorkflowEvent {
+  const isSameList = Array.isArray(event.data) && Array.isArray(before.data) && event.data.length === before.data.length
+  return isSameList ? withEvents(event) : event
 }
