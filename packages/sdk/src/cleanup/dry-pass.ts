@@ -6,6 +6,7 @@ import type { EncodedOpcode } from '../pass/opcode.ts'
 import { Pass } from '../pass/pass.ts'
 import type { StepId } from '../pass/step-ids.ts'
 import type { StepPromise } from '../pass/step-promise.ts'
+import type { Delay } from '../run/answer-delay.ts'
 
 export class DryPass extends Pass {
   /** A step that is not in the memo is checked as in any pass, and then never settles. */
@@ -33,30 +34,19 @@ const { setTimeout, clearTimeout } = globalThis
  * Keeps a dry pass open while the handler has not called all wanted steps, but not for long: the handler may await I/O outside of
  * steps while another step never settles here.
  */
-export class DelayUntilCalled {
-  readonly #isComplete: () => boolean
-  readonly #ms: number
-  #timer: ReturnType<typeof setTimeout> | undefined
-  #isOver = false
-
-  constructor(isComplete: () => boolean, ms: number) {
-    this.#isComplete = isComplete
-    this.#ms = ms
-  }
-
-  /** Whether the pass stays open. Calls `onOver` when the time is over. */
-  keepsOpen(_at: unknown, onOver: () => void): boolean {
-    if (this.#isOver || this.#isComplete()) return false
-    this.#timer ??= setTimeout(() => {
-      this.#isOver = true
-      onOver()
-    }, this.#ms)
-    return true
-  }
-
-  goesOn(): void {}
-
-  stop(): void {
-    clearTimeout(this.#timer)
+export function delayUntil(isComplete: () => boolean, ms: number): Delay {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let isOver = false
+  return {
+    keepsOpen(_at, onOver) {
+      if (isOver || isComplete()) return false
+      timer ??= setTimeout(() => {
+        isOver = true
+        onOver()
+      }, ms)
+      return true
+    },
+    goesOn() {},
+    stop: () => clearTimeout(timer),
   }
 }

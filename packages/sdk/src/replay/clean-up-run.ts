@@ -3,7 +3,7 @@
 
 import type { CleanupContext, FollowedStep, InvokeRequest } from '@perdure/protocol'
 import { cleanUp, type FoundRollbacks } from '../cleanup/clean-up.ts'
-import { DelayUntilCalled, DryPass } from '../cleanup/dry-pass.ts'
+import { DryPass, delayUntil } from '../cleanup/dry-pass.ts'
 import { resultsOf } from '../cleanup/followed-run.ts'
 import type { MiddlewareChain } from '../middleware/chain.ts'
 import { Memo } from '../pass/memo.ts'
@@ -76,7 +76,7 @@ async function findRollbacks(
 ): Promise<FoundRollbacks> {
   const { cleanup: _, ...ctx } = request.ctx
   const rollbacks = new Map<string, Rollback>()
-  const delay = new DelayUntilCalled(() => [...wanted].every(id => rollbacks.has(id)), DELAY_MS)
+  const delay = delayUntil(() => [...wanted].every(id => rollbacks.has(id)), DELAY_MS)
   const timeoutMs = Math.min(REPLAY_MS_MAX, (ctx.invokeTimeoutMs ?? Number.POSITIVE_INFINITY) / 2)
   const pass = new DryPass(new Memo(followed.steps), { delay, timeoutMs })
   const onStray = () => undefined
