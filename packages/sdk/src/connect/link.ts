@@ -53,7 +53,7 @@ export class Link implements Outlet {
   /** Each socket of a runner starts with a different engine. */
   readonly #engines: EngineList
   #socket: EngineSocket | undefined
-  #registered = false
+  registered = false
   /** Whether the engine has registered this link before. */
   #wasRegistered = false
   #checkpoints = false
@@ -71,17 +71,13 @@ export class Link implements Outlet {
     this.#engines = options.settings.engines.from(options.index)
   }
 
-  get registered(): boolean {
-    return this.#registered
-  }
-
   start(): void {
     this.#ended = this.#keepConnected()
   }
 
   /** Sends a frame of a pass. Without a registered socket it is dropped: the link sends it again after it registers. */
   send(frame: string): void {
-    if (this.#registered) this.#socket?.send(frame)
+    if (this.registered) this.#socket?.send(frame)
   }
 
   /**
@@ -91,7 +87,7 @@ export class Link implements Outlet {
   async end(timeoutMs: number): Promise<void> {
     const { passes } = this.#options
     this.#ending = true
-    if (this.#registered) this.#announceEnd()
+    if (this.registered) this.#announceEnd()
     else {
       clearTimeout(this.#awayTimer)
       this.#awayTimer = this.#absenceTimer()
@@ -113,7 +109,7 @@ export class Link implements Outlet {
       const { url } = this.#engines
       const end = await this.#connection(url)
       clearTimeout(this.#registerTimer)
-      this.#registered = false
+      this.registered = false
       if (signal.aborted) return
       this.#failures++
       this.#options.onLost(end, url)
@@ -240,7 +236,7 @@ export class Link implements Outlet {
     this.#awayTimer = undefined
     this.#failures = 0
     this.#wasRegistered = true
-    this.#registered = true
+    this.registered = true
     for (const frame of this.#options.passes.unacknowledged(this)) this.send(frame)
     if (this.#ending) this.#announceEnd()
     this.#options.onRegistered(reply, this.#engines.url)
@@ -249,7 +245,7 @@ export class Link implements Outlet {
   #errorReceived(socket: EngineSocket, id: string, payload: unknown): void {
     const error = readError(payload)
     socket.keepError(error)
-    if (this.#registered) this.#options.onWarning(`${error.message} (${error.code})`, this.#engines.url)
+    if (this.registered) this.#options.onWarning(`${error.message} (${error.code})`, this.#engines.url)
     else if (id === REGISTER_ID) socket.fail(registrationRefused(error))
   }
 

@@ -64,39 +64,27 @@ interface CheckpointsOptions {
 
 export class Checkpoints {
   readonly #checkpointer: Checkpointer
-  readonly #logs: LogBuffer
-  readonly #report: RunReport
-  readonly #beforeReport: () => void
-  readonly #isOpen: () => boolean
-  #underWay = false
-  #hasStored = false
+  readonly #options: CheckpointsOptions
   #hasFailed = false
+  /** Whether a report is under way. */
+  underWay = false
+  /** Whether the engine has stored a report of the pass. */
+  hasStored = false
 
-  constructor(checkpointer: Checkpointer, { logs, report, beforeReport, isOpen = () => true }: CheckpointsOptions) {
-    this.#beforeReport = beforeReport
-    this.#isOpen = isOpen
+  constructor(checkpointer: Checkpointer, options: CheckpointsOptions) {
     this.#checkpointer = checkpointer
-    this.#logs = logs
-    this.#report = report
+    this.#options = options
   }
 
   /** Whether the pass may report its steps. If not, it ends like a pass without checkpoints. */
   get isOpen(): boolean {
-    return !this.#hasFailed && this.#isOpen()
-  }
-
-  /** Whether the engine has stored a report of the pass. */
-  get hasStored(): boolean {
-    return this.#hasStored
-  }
-
-  get underWay(): boolean {
-    return this.#underWay
+    const { isOpen } = this.#options
+    return !this.#hasFailed && (isOpen === undefined || isOpen())
   }
 
   /** Whether there is progress to report. */
   get hasProgress(): boolean {
-    return this.#report.hasProgress
+    return this.#options.report.hasProgress
   }
 
   /**
@@ -104,32 +92,33 @@ export class Checkpoints {
    * {@link UnreportedError} the answer of the pass carries the report.
    */
   async report(discoveries: Discoveries): Promise<{ settlements: Settlement[]; stop: boolean }> {
-    this.#underWay = true
-    this.#beforeReport()
-    const fields = this.#report.take()
+    const { logs: buffer, report, beforeReport } = this.#options
+    this.underWay = true
+    beforeReport()
+    const fields = report.take()
     const most = RESPONSE_BYTES_MAX - REPORT_RESERVE_BYTES - byteLength(fields)
     const reported = new Map<string, EncodedOpcode>()
     for (const opcode of discoveries.take(most - REPORT_RESERVE_BYTES)) {
       reported.set(opcode.id, opcode)
     }
     const opcodes = `[${[...reported.values()].map(({ text }) => text).join(',')}]`
-    const logs = this.#logs.drain([...reported.keys()], most - byteLength(opcodes))
+    const logs = buffer.drain([...reported.keys()], most - byteLength(opcodes))
     const receipt = this.#checkpointer({ opcodes, logs, fields }).catch(error => {
       if (error instanceof UnreportedError) this.#takeBack(discoveries, [...reported.values()])
       throw error
     })
     const { steps, stop = false } = await receipt
-    this.#hasStored = true
-    this.#underWay = false
+    this.hasStored = true
+    this.underWay = false
     return { settlements: steps.map(step => settlement(step, reported.get(step.id))), stop }
   }
 
   #takeBack(discoveries: Discoveries, opcodes: EncodedOpcode[]): void {
     this.#hasFailed = true
-    this.#underWay = false
+    this.underWay = false
     discoveries.takeBack(opcodes)
-    this.#logs.takeBack()
-    this.#report.takeBack()
+    this.#options.logs.takeBack()
+    this.#options.report.takeBack()
   }
 }
 

@@ -83,12 +83,13 @@ export class Memo {
   /** In the order of the memo. */
   readonly #ready: ReadyCall[] = []
   #nextOrder = 0
-  #outstanding = 0
+  /** The number of steps that the handler has called and that have not settled. */
+  outstanding = 0
   #uncalledCount = 0
   #scheduled = false
   #closed = false
   /** The number of calls that have been settled. */
-  #turn = 0
+  turn = 0
   /** If set, only calls of this turn may settle. */
   #keptTurn: number | undefined
   /** Name of the step whose result the handler got last. */
@@ -97,8 +98,10 @@ export class Memo {
   #calledTurn = -1
   /** The event of the wait that settled last. */
   #released: WaitedEvent | undefined
-  readonly #events: WaitedEvent[] = []
-  #settledCount = 0
+  /** The events of the waits that have settled, in the order of the memo. */
+  readonly events: WaitedEvent[] = []
+  /** The number of settled steps that the engine has sent, in the memo and in receipts. */
+  settledCount = 0
 
   constructor(entries: InvokeRequest['steps']) {
     for (const hashedId in entries) {
@@ -108,21 +111,6 @@ export class Memo {
       this.#noteSettled(hashedId, step)
     }
     this.#uncalledCount = this.#nextOrder
-  }
-
-  /** The number of settled steps that the engine has sent, in the memo and in receipts. */
-  get settledCount(): number {
-    return this.#settledCount
-  }
-
-  /** The number of calls that have been settled. */
-  get turn(): number {
-    return this.#turn
-  }
-
-  /** The events of the waits that have settled, in the order of the memo. */
-  get events(): readonly WaitedEvent[] {
-    return this.#events
   }
 
   /** The number of steps that the engine has stored. */
@@ -149,18 +137,13 @@ export class Memo {
     return isSettled(this.#stepOf(hashedId).entry)
   }
 
-  /** The number of steps that the handler has called and that have not settled. */
-  get outstanding(): number {
-    return this.#outstanding
-  }
-
   isOutstanding(hashedId: string): boolean {
     return this.#steps.get(hashedId)?.call?.isOutstanding === true
   }
 
   /** Settles only calls that were made since the last one settled, until the pass ends. */
   keepNewestCalls(): void {
-    this.#keptTurn = this.#turn
+    this.#keptTurn = this.turn
     const kept = this.#ready.filter(({ call }) => call.turn === this.#keptTurn)
     this.#ready.splice(0, this.#ready.length, ...kept)
   }
@@ -205,7 +188,7 @@ export class Memo {
   ): StepPromise<unknown> {
     const step = this.#stepOf(hashedId)
     step.op ??= op
-    this.#calledTurn = this.#turn
+    this.#calledTurn = this.turn
     if (step.isStored) this.#uncalledCount--
     const executor = (resolve: (data: unknown) => void, reject: (error: Error) => void) => {
       const rejectSilenced = (error: Error) => {
@@ -213,11 +196,11 @@ export class Memo {
         reject(error)
       }
       const isOutstanding = !isSettled(step.entry)
-      step.call = { name, turn: this.#turn, branch, isOutstanding, resolve, reject: rejectSilenced }
+      step.call = { name, turn: this.turn, branch, isOutstanding, resolve, reject: rejectSilenced }
     }
     const promise: StepPromise<unknown> = new StepPromise(executor, onSubscribe, hashedId)
     if (isSettled(step.entry)) this.#settleCallLater(step)
-    else this.#outstanding++
+    else this.outstanding++
     return promise
   }
 
@@ -266,12 +249,12 @@ export class Memo {
     const { entry, op } = step
     if (step.isCounted || entry === undefined || !isSettled(entry)) return
     step.isCounted = true
-    this.#settledCount++
+    this.settledCount++
     if (op !== 'WaitForEvent' && op !== 'WaitForSignal') return
     const { id, name } = (entry.data ?? {}) as Partial<WaitedEvent>
     if (typeof id !== 'string' || typeof name !== 'string') return
     step.event = { stepId, id, name, op, isReleased: false, ledToNothing: false }
-    this.#events.push(step.event)
+    this.events.push(step.event)
   }
 
   #maySettle({ turn }: Call): boolean {
@@ -280,7 +263,7 @@ export class Memo {
 
   #isOver(call: Call): void {
     call.isOutstanding = false
-    this.#outstanding--
+    this.outstanding--
   }
 
   #settleCallLater(step: KnownStep): void {
@@ -304,10 +287,10 @@ export class Memo {
     const next = this.#nextReady()
     if (!next) return
     const { call, entry, event } = next
-    if (this.#released) this.#released.ledToNothing = this.#calledTurn !== this.#turn
+    if (this.#released) this.#released.ledToNothing = this.#calledTurn !== this.turn
     this.#released = event
     if (event) event.isReleased = true
-    this.#turn++
+    this.turn++
     this.lastReleased = call.name
     if (entry.error) call.reject(new StepFailedError(call.name, entry.error))
     else call.resolve(entry.data)

@@ -32,22 +32,19 @@ export interface Continues {
 /** The value of `ctx.continueAs`: a handler that returns it ends its run, and a new run gets the data, which is JSON text. */
 export class Continuation {
   readonly data: string | undefined
-  readonly #given: () => OpcodeOf<'WaitForSignal'>['given']
+  /** Returns the signals that the handler was given so far. */
+  readonly given: () => Continues['given']
 
-  /** `given` returns the signals that the handler was given so far. */
-  constructor(data: string | undefined, given: () => OpcodeOf<'WaitForSignal'>['given']) {
+  constructor(data: string | undefined, given: () => Continues['given']) {
     this.data = data
-    this.#given = given
-  }
-
-  get given(): OpcodeOf<'WaitForSignal'>['given'] {
-    return this.#given()
+    this.given = given
   }
 }
 
 /** Returns the end of a pass whose handler returned the value. @throws NonRetriableError if the value is not JSON. */
 export function returnedWith(result: unknown): Settled {
-  if (result instanceof Continuation) return { kind: 'returned', data: result.data, continues: { given: result.given } }
+  if (result instanceof Continuation)
+    return { kind: 'returned', data: result.data, continues: { given: result.given() } }
   const data = encodePayload(result, 'The result of the workflow')
   const loss = lossOf(result)
   return { kind: 'returned', data, ...(loss === undefined ? {} : { loss }) }

@@ -19,7 +19,8 @@ const KEY = new RegExp(ATTRIBUTE_KEY_PATTERN)
 
 /** The report of one pass, without the parts that have been sent. */
 export class RunReport {
-  readonly #isKnown: boolean
+  /** Whether the engine stores reports. */
+  readonly isKnown: boolean
   #attributes = new Map<string, string | number | boolean | null>()
   #progress: string | undefined
   /** The report that was taken last. */
@@ -27,12 +28,7 @@ export class RunReport {
 
   /** An engine that does not know such reports gets none. */
   constructor({ features }: Pick<InvokeContext, 'features'>) {
-    this.#isKnown = knows(features, 'attributes')
-  }
-
-  /** Whether the engine stores reports. */
-  get isKnown(): boolean {
-    return this.#isKnown
+    this.isKnown = knows(features, 'attributes')
   }
 
   /** Sets the attributes that are allowed. Returns the problem of the first one that was left out. */
@@ -42,7 +38,7 @@ export class RunReport {
       if (value === undefined) continue
       const wrong = attributeProblem(key, value) ?? this.#boundProblem(key, value)
       if (wrong !== undefined) problem ??= `ctx.attributes: ${wrong}`
-      else if (this.#isKnown) this.#attributes.set(key, value)
+      else if (this.isKnown) this.#attributes.set(key, value)
     }
     return problem
   }
@@ -54,7 +50,7 @@ export class RunReport {
     if (text === undefined || text === 'null') return 'ctx.progress: the value must be JSON, and not null'
     if (exceeds(text, PROGRESS_BYTES_MAX))
       return `ctx.progress: the value has ${byteLength(text)} bytes of JSON; the maximum is ${PROGRESS_BYTES_MAX}`
-    if (this.#isKnown) this.#progress = text
+    if (this.isKnown) this.#progress = text
     return undefined
   }
 

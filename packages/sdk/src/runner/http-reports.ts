@@ -136,7 +136,8 @@ class PassReports implements RunningReporter {
   readonly #to: PassAtEngine
   readonly #beganAt = performance.now()
   #seq = 0
-  #last: Promise<unknown> | undefined
+  /** Resolves when no report is under way; undefined if there was none. */
+  settled: Promise<unknown> | undefined
 
   constructor(reports: HttpReports, { engines, token, hasCheckpoints }: PassAtEngine & { hasCheckpoints: boolean }) {
     this.#reports = reports
@@ -154,14 +155,9 @@ class PassReports implements RunningReporter {
     return performance.now() - this.#beganAt < PASS_MS_MAX
   }
 
-  /** Resolves when no report is under way; undefined if there was none. */
-  get settled(): Promise<unknown> | undefined {
-    return this.#last
-  }
-
   #send(report: CheckpointReport): Promise<CheckpointReceipt> {
     const receipt = send(this.#to, ++this.#seq, report)
-    this.#last = receipt.catch(error => {
+    this.settled = receipt.catch(error => {
       if (error instanceof UnreportedError && error.isUnreachable) this.#reports.pause()
     })
     return receipt
@@ -174,7 +170,7 @@ class PassReports implements RunningReporter {
  */
 async function send(to: PassAtEngine, seq: number, report: CheckpointReport): Promise<CheckpointReceipt> {
   const body = checkpointPayload(seq, report)
-  for (const retryMs of [...RETRY_MS, undefined]) {
+  for (let tries = 0; ; tries++) {
     const answer = await postToPass(to, 'checkpoints', body)
     if (answer?.status === 200) return receiptOf(answer.text)
     const isFinal = answer !== undefined && answer.status < 500 && answer.status !== 429
@@ -183,10 +179,10 @@ async function send(to: PassAtEngine, seq: number, report: CheckpointReport): Pr
         `The engine refuses the report of a pass (HTTP ${answer.status})`,
         answer.status === 404,
       )
+    const retryMs = RETRY_MS[tries]
     if (retryMs === undefined) throw new UnreportedError('The engine cannot be reached for the report of a pass', true)
     await new Promise(resolve => setTimeout(resolve, retryMs))
   }
-  throw new UnreportedError('The report of a pass was not sent', false)
 }
 
 function receiptOf(text: string): CheckpointReceipt {

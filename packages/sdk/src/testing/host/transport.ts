@@ -45,17 +45,13 @@ interface InProcessOptions {
 
 export class InProcessTransport implements Transport {
   readonly #options: InProcessOptions
-  readonly #passes = new Set<PassUnderWay>()
+  /** Passes in flight. */
+  readonly underWay = new Set<PassUnderWay>()
   /** A crash of the engine is a crash of the runner too. */
   readonly #memory = newMemory(new LatePlaces({ firstDelayMs: FIRST_DELAY_MS }))
 
   constructor(options: InProcessOptions) {
     this.#options = options
-  }
-
-  /** Passes in flight. */
-  get underWay(): Iterable<PassUnderWay> {
-    return this.#passes
   }
 
   invoke(call: InvokeCall): Promise<InvokeReply> {
@@ -69,7 +65,7 @@ export class InProcessTransport implements Transport {
 
   /** Cancels all passes in flight, like a broken connection. Called when the engine has crashed. */
   abandon(): void {
-    for (const pass of [...this.#passes]) pass.abandon()
+    for (const pass of [...this.underWay]) pass.abandon()
   }
 
   /** Required by the port; there is nothing to close. */
@@ -83,7 +79,7 @@ export class InProcessTransport implements Transport {
     const cancellation = new Cancellation()
     const ended = quiescence.begin()
     const end = (reply?: InvokeReply) => {
-      if (!this.#passes.delete(pass)) return
+      if (!this.underWay.delete(pass)) return
       signal.removeEventListener('abort', abort)
       stopWaiting()
       if (reply) resolve(reply)
@@ -108,7 +104,7 @@ export class InProcessTransport implements Transport {
       held: 0,
       abandon: () => stop(),
     }
-    this.#passes.add(pass)
+    this.underWay.add(pass)
     signal.addEventListener('abort', abort)
     const checkpoint =
       checkpoints && onCheckpoint ? checkpointer(onCheckpoint.bind(call), abort, quiescence) : undefined
