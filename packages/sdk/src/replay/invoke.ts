@@ -80,7 +80,7 @@ export async function invoke(
     isOnOtherPath = true
     warnOfOtherPath(logs, { pass, memo })
   }
-  const delay = delayOf({ memory, ctx, logs })
+  const delay = delayOf(memory, ctx, logs)
   const checkpoints = checkpoint && new Checkpoints(checkpoint, { logs, report, beforeReport, isOpen: mayReport })
   const pass: Pass = new Pass(memo, {
     checkpoints,
@@ -148,15 +148,7 @@ function tellOfStray(stray: unknown, to: { logs: LogBuffer; ctx: InvokeRequest['
 /**
  * Keeps the pass open where handlers of its workflow have continued late; undefined if none has. Logs if the run's last pass did.
  */
-function delayOf({
-  memory: { late },
-  ctx,
-  logs,
-}: {
-  memory: RunnerMemory
-  ctx: InvokeRequest['ctx']
-  logs: LogBuffer
-}) {
+function delayOf({ late }: RunnerMemory, ctx: InvokeContext, logs: LogBuffer) {
   const { workflow, runId, invokeTimeoutMs: timeoutMs } = ctx
   if (!late.concern(workflow)) return undefined
   const warning = late.takeWarning(runId)

@@ -14,6 +14,7 @@ import {
 } from '@perdure/protocol'
 import { detectRuntime, sleepsBetweenRequests } from '../engine/environment.ts'
 import { deferred } from '../run/deferred.ts'
+import { closeOnce } from './close-on-signals.ts'
 import type { Handler } from './handler.ts'
 import { type ReportsTo, STORED_STEPS_MIN } from './http-reports.ts'
 import { isRefusalStatus, StateLog, type StateLogOptions } from './state-log.ts'
@@ -157,12 +158,7 @@ export function startRegistration(
     const body = { ...description, keyFingerprint: fingerprints[0], leaving: true }
     await post(body, { timeoutMs: LEAVE_TIMEOUT_MS, signal: undefined }).catch(() => {})
   }
-  let left: Promise<void> | undefined
-  const leaveOnce = () => {
-    left ??= leave()
-    return left
-  }
-  return { ready, stop, leave: leaveOnce }
+  return { ready, stop, leave: closeOnce(leave, false) }
 }
 
 /** Returns the engines for the reports of passes, if passes may report. */
