@@ -1,20 +1,14 @@
 // Schemas of schedules: the crons of workflows, and the schedules that are made through the API.
 
 import Type from 'typebox'
-import { APP_NAME_CHARS_MAX, NAME_CHARS_MAX } from '../wire/bounds.ts'
 import { count, duration, name, optionalText, text, timestamp } from '../wire/schema-parts.ts'
 import { TriggeredSchema } from '../wire/triggered-schema.ts'
+import { SendEventSchema } from './event-schema.ts'
 import { RunStatusSchema } from './run-schema.ts'
 import { CATCH_UPS, SCHEDULE_SOURCES } from './values.ts'
 
 /** The event that a schedule sends at every instant. */
-const SentEventSchema = Type.Object({
-  name: name(NAME_CHARS_MAX, 'Matched against the triggers of all workflows and against waiting runs'),
-  app: Type.Optional(
-    name(APP_NAME_CHARS_MAX, 'Only workflows of this app are considered; absent: workflows of every app'),
-  ),
-  data: Type.Optional(Type.Unknown({ description: 'Payload, any JSON' })),
-})
+const SentEventSchema = Type.Pick(SendEventSchema, ['name', 'app', 'data'])
 
 const CATCH_UP =
   'Which missed times fire after a time without an engine: the newest (`one`), all, but at most the oldest 999 and the ' +
