@@ -66,7 +66,10 @@ export function valueFaults(root: Schema, value: unknown, { name, matches }: Val
   } catch (error) {
     if (!(error instanceof Enough)) throw error
   }
-  return validation.faults.map(({ at, problem }) => ({ path: keysOf(at), sentence: `${pathOf(at)} ${problem}` }))
+  return validation.faults.map(({ at, problem }) => {
+    const path = keysOf(at)
+    return { path, sentence: `${pathText(name, path)} ${problem}` }
+  })
 }
 
 /** A fault whose text is written only if the fault counts. */
@@ -316,19 +319,13 @@ function keysOf(at: Place): (string | number)[] {
   return keys
 }
 
-/** The place as a path. A member whose name is not an identifier is in brackets. */
-function pathOf(at: Place): string {
-  const parts = keysOf(at).map(key => {
+/** A path below the whole of this name. A member whose name is not an identifier is in brackets. */
+function pathText(name: string, keys: readonly (string | number)[]): string {
+  const parts = keys.map(key => {
     const isPlain = typeof key === 'string' && /^[A-Za-z_$][\w$]*$/.test(key)
     return isPlain ? `.${key}` : `[${typeof key === 'number' ? key : shown(JSON.stringify(key))}]`
   })
-  return cutText(nameOf(at) + parts.join(''), SHOWN_CHARS_MAX, '…')
-}
-
-function nameOf(at: Place): string {
-  let place = at
-  while (typeof place !== 'string') place = place.of
-  return place
+  return cutText(name + parts.join(''), SHOWN_CHARS_MAX, '…')
 }
 
 /**
