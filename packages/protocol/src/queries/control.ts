@@ -1,12 +1,10 @@
 // The query parameters of operations that list actions on runs, by whom and by which job, and of answers to updates.
 
 import { BULK_OUTCOMES, CONTROL_ACTIONS } from '../api/values.ts'
-import { CURSOR_PARAM, ID_CHARS_MAX, type QueryParams, waitParam } from './param.ts'
+import { CURSOR_PARAM, ID_CHARS_MAX, pageParams, type QueryParams, waitParam } from './param.ts'
 
 /** Longest label of an API key. */
 const LABEL_CHARS_MAX = 128
-
-const LIMIT = { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Rows per page' } as const
 
 const ANSWER_WAIT = waitParam('How long to wait for the answer: `"20s"`, or milliseconds; at most 60 s')
 
@@ -35,16 +33,12 @@ export const control = {
   updateRun: { wait: ANSWER_WAIT },
   getRunUpdate: { wait: ANSWER_WAIT },
 
-  listBulks: { limit: LIMIT, cursor: CURSOR_PARAM },
+  listBulks: pageParams(),
 
   getBulk: {
     outcome: { kind: 'enum', values: BULK_OUTCOMES, description: 'Only results with this outcome' },
-    limit: LIMIT,
-    cursor: CURSOR_PARAM,
+    ...pageParams(),
   },
 
-  listApiKeys: {
-    limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Maximum number of keys' },
-    cursor: CURSOR_PARAM,
-  },
+  listApiKeys: pageParams({ description: 'Maximum number of keys' }),
 } as const satisfies Record<string, QueryParams>

@@ -3,7 +3,7 @@
 import { DEDUPE_ID_CHARS_MAX } from '../api/event-schema.ts'
 import { EVENT_SOURCES } from '../api/values.ts'
 import { NAME_CHARS_MAX } from '../wire/bounds.ts'
-import { APP_PARAM, CURSOR_PARAM, type QueryParams, tokenParam, waitParam } from './param.ts'
+import { APP_PARAM, pageParams, type QueryParams, tokenParam, waitParam } from './param.ts'
 
 const PREFIX_PARAM = {
   kind: 'name',
@@ -40,23 +40,20 @@ export const events = {
     source: { kind: 'enum', values: EVENT_SOURCES, description: 'Only events from this source' },
     since: { kind: 'timestamp', description: 'Only events that arrived at or after this time' },
     until: { kind: 'timestamp', description: 'Only events that arrived before this time' },
-    limit: { kind: 'integer', minimum: 1, maximum: 1000, default: 100, description: 'Rows per page' },
-    cursor: CURSOR_PARAM,
+    ...pageParams({ maximum: 1000 }),
   },
 
   listEventNames: {
     prefix: PREFIX_PARAM,
     since: { kind: 'timestamp', description: 'Counts the events of each name that arrived at this time or later' },
-    limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Rows per page' },
-    cursor: CURSOR_PARAM,
+    ...pageParams(),
   },
 
   explainEvent: { now: { kind: 'flag', description: 'Re-evaluates the event now' } },
 
   listScheduledEvents: {
     ...SCHEDULED_FILTERS,
-    limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Rows per page' },
-    cursor: CURSOR_PARAM,
+    ...pageParams(),
   },
 
   deleteScheduledEvents: SCHEDULED_FILTERS,

@@ -53,6 +53,13 @@ export const CURSOR_PARAM = {
   description: 'The `X-Next-Cursor` of the previous page; valid only with the same sort, direction and filters',
 } as const
 
+/** The parameters of a list in pages. */
+export const pageParams = ({ maximum = 200, description = 'Rows per page' } = {}) =>
+  ({
+    limit: { kind: 'integer', minimum: 1, maximum, default: 100, description },
+    cursor: CURSOR_PARAM,
+  }) as const
+
 /** Longest time that an answer waits for the end of a run. */
 const RESULT_WAIT_MS_MAX = 60_000
 

@@ -2,7 +2,7 @@
 
 import { BUFFER_KINDS, LIMIT_KINDS, SCHEDULE_SORTS, SCHEDULE_SOURCES } from '../api/values.ts'
 import { KEY_CHARS_MAX, NAME_CHARS_MAX, STEP_LIMIT_NAME_CHARS_MAX } from '../wire/bounds.ts'
-import { APP_PARAM, CURSOR_PARAM, type QueryParams, tokenParam } from './param.ts'
+import { APP_PARAM, pageParams, type QueryParams, tokenParam } from './param.ts'
 
 const FORCE_PARAM = {
   kind: 'flag',
@@ -14,10 +14,7 @@ export const registry = {
 
   listWorkflows: { app: APP_PARAM },
 
-  listDefinitions: {
-    limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Rows per page' },
-    cursor: CURSOR_PARAM,
-  },
+  listDefinitions: pageParams(),
 
   startRun: {
     token: tokenParam(
@@ -50,14 +47,12 @@ export const registry = {
     app: APP_PARAM,
     workflow: { kind: 'name', maxLength: NAME_CHARS_MAX, description: 'Only buffers of this workflow' },
     kind: { kind: 'enum', values: BUFFER_KINDS, description: 'Only buffers of this policy' },
-    limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Rows per page' },
-    cursor: CURSOR_PARAM,
+    ...pageParams(),
   },
 
   listSchedules: {
     source: { kind: 'enum', values: SCHEDULE_SOURCES, description: 'Only schedules of this kind' },
     sort: { kind: 'enum', values: SCHEDULE_SORTS, default: 'id', description: 'The order' },
-    limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Rows per page' },
-    cursor: CURSOR_PARAM,
+    ...pageParams(),
   },
 } as const satisfies Record<string, QueryParams>

@@ -1,7 +1,7 @@
 // The query parameters of operations on webhook deliveries and endpoints.
 
 import { DELIVERY_KINDS, DELIVERY_STATUSES } from '../api/values.ts'
-import { APP_PARAM, CURSOR_PARAM, ID_CHARS_MAX, type QueryParams, SPAN_PARAMS } from './param.ts'
+import { APP_PARAM, ID_CHARS_MAX, pageParams, type QueryParams, SPAN_PARAMS } from './param.ts'
 
 const FILTERS = {
   app: APP_PARAM,
@@ -21,8 +21,7 @@ export const webhooks = {
   listWebhookDeliveries: {
     status: { kind: 'enum', values: DELIVERY_STATUSES, description: 'Only deliveries of this status' },
     ...FILTERS,
-    limit: { kind: 'integer', minimum: 1, maximum: 1000, default: 100, description: 'Rows per page' },
-    cursor: CURSOR_PARAM,
+    ...pageParams({ maximum: 1000 }),
   },
 
   getWebhookDeliveryFacets: FILTERS,
