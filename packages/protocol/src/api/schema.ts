@@ -5,7 +5,6 @@ import { optionalFlag, text } from '../wire/schema-parts.ts'
 
 export { TriggeredSchema } from '../wire/triggered-schema.ts'
 export * from './admin-schema.ts'
-export * from './buffer-schema.ts'
 export * from './bulk-schema.ts'
 export * from './control-schema.ts'
 export * from './error-group-schema.ts'
