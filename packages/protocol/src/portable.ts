@@ -3,38 +3,7 @@
 
 export { API_ERROR_STATUS, type ApiErrorCode } from './api/error-codes.ts'
 export type * from './api/types.ts'
-export {
-  BUFFER_KINDS,
-  BULK_ACTIONS,
-  BULK_OUTCOMES,
-  CATCH_UPS,
-  CONTROL_ACTIONS,
-  DELIVERY_KINDS,
-  DELIVERY_STATUSES,
-  ENGINE_EVENT_PREFIX,
-  EVENT_SOURCES,
-  FOLLOW_ON_KINDS,
-  HOLDING_WAITS,
-  IF_RUNNING,
-  type IfRunning,
-  KEY_KINDS,
-  LIFECYCLE_KINDS,
-  LIMIT_KINDS,
-  RECEIVER_SCHEMES,
-  RUN_KINDS,
-  RUN_SORT_KEYS,
-  RUN_STATUSES,
-  RUN_TYPES,
-  type RunFilterName,
-  SCHEDULE_SORTS,
-  SCHEDULE_SOURCES,
-  SERIES_STEPS,
-  SESSION_KINDS,
-  SORT_DIRECTIONS,
-  STEP_STATUSES,
-  TERMINAL_STATUSES,
-  WAITING_KINDS,
-} from './api/values.ts'
+export * from './api/values.ts'
 export { bodyText, type ForeignAnswer, foreignAnswer } from './body-text.ts'
 export * from './connect/frames.ts'
 export { cutText } from './cut-text.ts'

@@ -12,18 +12,19 @@ import {
   SEARCH_CHARS_MAX,
 } from '../wire/bounds.ts'
 import { count, counts, name, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
+import { FINGERPRINT_PATTERN } from './error-groups.ts'
 import { RunStatusSchema, RunSummarySchema } from './run-schema.ts'
 import {
   BULK_ACTIONS,
   BULK_OUTCOMES,
-  BULK_STATUSES,
-  FINGERPRINT_PATTERN,
   RUN_KINDS,
   RUN_STATUSES,
   RUN_TYPES,
   type RunFilterName,
   WAITING_KINDS,
 } from './values.ts'
+
+const BULK_STATUSES = ['running', 'stopped', 'done'] as const
 
 /** Most runs that one request names. */
 export const BULK_IDS_MAX = 1000

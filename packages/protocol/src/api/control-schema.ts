@@ -6,7 +6,10 @@ import { APP_NAME_CHARS_MAX, NAME_CHARS_MAX } from '../wire/bounds.ts'
 import { count, duration, name, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
 import { DEDUPE_ID_CHARS_MAX } from './event-schema.ts'
 import { RunBudgetSchema, RunStatusSchema } from './run-schema.ts'
-import { CONTROL_ACTIONS, RUN_TYPES, type RunFilterName, SETTLE_REASON_CHARS_MAX } from './values.ts'
+import { CONTROL_ACTIONS, RUN_TYPES, type RunFilterName } from './values.ts'
+
+/** Longest reason of a step that is settled by hand. */
+const SETTLE_REASON_CHARS_MAX = 1000
 
 export const ReplayRequestSchema = Type.Object({
   input: Type.Optional(

@@ -2,8 +2,11 @@
 
 import Type from 'typebox'
 import { count, optionalText, text, timestamp } from '../wire/schema-parts.ts'
+import { SETTABLE_ERROR_STATES } from './error-groups.ts'
 import { FollowOnKindSchema, RunErrorCodeSchema } from './run-schema.ts'
-import { ERROR_STATES, SETTABLE_ERROR_STATES } from './values.ts'
+
+/** `regressed`: resolved, and a run of the group has failed since. */
+const ERROR_STATES = ['open', 'regressed', 'resolved', 'ignored'] as const
 
 const STATE_SET = {
   stateSetAt: Type.Optional(timestamp('When it was resolved or ignored; absent for other groups')),

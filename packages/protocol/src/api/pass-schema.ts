@@ -6,7 +6,9 @@ import { EventRecordSchema } from './event-schema.ts'
 import { WorkflowSchema } from './registry-schema.ts'
 import { RunErrorSchema, RunLogLineSchema, RunSchema, TimelineFrameSchema } from './run-schema.ts'
 import { StepDetailSchema, StepStatusSchema } from './step-schema.ts'
-import { PASS_OUTCOMES } from './values.ts'
+
+/** The result of a pass: it is under way, it reported steps, the handler returned, it failed, or none of its results counted. */
+const PASS_OUTCOMES = ['running', 'steps', 'returned', 'failed', 'none'] as const
 
 export const PassRecordSchema = Type.Object({
   pass: Type.Integer({ minimum: 1, description: 'Number of the pass; ascending within a run, with gaps' }),

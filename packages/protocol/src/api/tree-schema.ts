@@ -3,7 +3,9 @@
 import Type from 'typebox'
 import { count, optionalText, text, timestamp } from '../wire/schema-parts.ts'
 import { RunStatusSchema } from './run-schema.ts'
-import { TREE_RELATIONS } from './values.ts'
+
+/** How the parent of a node of a tree made it. */
+const TREE_RELATIONS = ['root', 'child', 'started', 'onFailure', 'cleanup', 'fork', 'trigger', 'emit'] as const
 
 export const TreeNodeSchema = Type.Object({
   type: text('run', 'event'),

@@ -32,15 +32,6 @@ export const LIMIT_KINDS = ['concurrency', 'throttle', 'singleton', 'step'] as c
 
 export const STEP_STATUSES = ['running', 'waiting', 'retrying', 'succeeded', 'failed', 'cancelled'] as const
 
-/** The result of a pass: it is under way, it reported steps, the handler returned, it failed, or none of its results counted. */
-export const PASS_OUTCOMES = ['running', 'steps', 'returned', 'failed', 'none'] as const
-
-/** How the parent of a node of a tree made it. */
-export const TREE_RELATIONS = ['root', 'child', 'started', 'onFailure', 'cleanup', 'fork', 'trigger', 'emit'] as const
-
-/** How much of each step a list shows: `summary` leaves out results and stacks. */
-export const STEP_FIELDS = ['all', 'summary'] as const
-
 /**
  * The source of an event: a caller or a webhook, a run, a schedule of the API, or the engine, when a run ended. A signal and an
  * update also come from a caller, for one run.
@@ -68,15 +59,6 @@ export const RUN_SORT_KEYS = ['started', 'workflow', 'status', 'app', 'duration'
 export const SERIES_STEPS = ['5m', '1h', '1d'] as const
 
 export const SORT_DIRECTIONS = ['asc', 'desc'] as const
-
-/** Longest reason of a step that is settled by hand. */
-export const SETTLE_REASON_CHARS_MAX = 1000
-
-/** `regressed`: resolved, and a run of the group has failed since. */
-export const ERROR_STATES = ['open', 'regressed', 'resolved', 'ignored'] as const
-
-/** The states that a person gives to an error group. As a filter, `open` also includes the groups that have regressed. */
-export const SETTABLE_ERROR_STATES = ['open', 'resolved', 'ignored'] as const
 
 export const CONTROL_ACTIONS = [
   'cancel',
@@ -130,7 +112,6 @@ export const BUFFER_KINDS = ['debounce', 'batch'] as const
 
 /** The actions of `POST /bulk`. */
 export const BULK_ACTIONS = ['cancel', 'pause', 'resume', 'replay', 'retry-failed-step'] as const
-export const BULK_STATUSES = ['running', 'stopped', 'done'] as const
 export const BULK_OUTCOMES = ['done', 'skipped', 'failed'] as const
 
 /** The kinds of API key; docs/security.md#keys-and-namespaces lists what each opens. */
@@ -147,18 +128,6 @@ export const DELIVERY_KINDS = [...LIFECYCLE_KINDS, 'custom', 'test'] as const
 
 export const RECEIVER_SCHEMES = ['standard-webhooks', 'github', 'stripe', 'slack', 'hmac-sha256'] as const
 
-/** Why a receiver refused a post: docs/webhooks.md#refused-posts says what each means. */
-export const REFUSAL_REASONS = [
-  'unsigned',
-  'other_scheme',
-  'wrong_signature',
-  'stale',
-  'too_large',
-  'encoded',
-  'invalid_body',
-  'disabled',
-] as const
-
 /** The two kinds of schedule: a cron trigger of a workflow, and one that was made through the API. */
 export const SCHEDULE_SOURCES = ['workflow', 'api'] as const
 
@@ -173,9 +142,6 @@ export const DELIVERY_STATUSES = ['pending', 'delivering', 'succeeded', 'failed'
  */
 export const IF_RUNNING = ['use', 'refuse', 'cancel'] as const
 export type IfRunning = (typeof IF_RUNNING)[number]
-
-/** The form of the fingerprint of an error. */
-export const FINGERPRINT_PATTERN = '^[0-9a-f]{16}$'
 
 /**
  * The filters of the list of runs. Bulk actions, the bulk replay and the console each support every filter, or name it among

@@ -4,7 +4,7 @@
 import Type from 'typebox'
 import { APP_NAME_CHARS_MAX, NAME_CHARS_MAX, URL_CHARS_MAX } from '../wire/bounds.ts'
 import { count, countOrMore, name, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
-import { DELIVERY_KINDS, DELIVERY_STATUSES, LIFECYCLE_KINDS, RECEIVER_SCHEMES, REFUSAL_REASONS } from './values.ts'
+import { DELIVERY_KINDS, DELIVERY_STATUSES, LIFECYCLE_KINDS, RECEIVER_SCHEMES } from './values.ts'
 
 const LABEL_CHARS_MAX = 128
 /** A shorter secret would be easy to guess. */
@@ -134,6 +134,18 @@ export const UpdateWebhookReceiverSchema = Type.Object({
   keepHeaders: Type.Optional(Type.Union([KeepHeaders, Type.Null()])),
   ...SWITCHES,
 })
+
+/** Why a receiver refused a post: docs/webhooks.md#refused-posts says what each means. */
+const REFUSAL_REASONS = [
+  'unsigned',
+  'other_scheme',
+  'wrong_signature',
+  'stale',
+  'too_large',
+  'encoded',
+  'invalid_body',
+  'disabled',
+] as const
 
 /** A post that a receiver refused: without its body and without header values. */
 export const WebhookRefusalSchema = Type.Object({

@@ -1,15 +1,13 @@
 // The query parameters of operations that list, read and follow runs.
 
+import { FINGERPRINT_PATTERN, SETTABLE_ERROR_STATES } from '../api/error-groups.ts'
 import {
-  FINGERPRINT_PATTERN,
   RUN_KINDS,
   RUN_SORT_KEYS,
   RUN_STATUSES,
   RUN_TYPES,
   type RunFilterName,
-  SETTABLE_ERROR_STATES,
   SORT_DIRECTIONS,
-  STEP_FIELDS,
   STEP_STATUSES,
   WAITING_KINDS,
 } from '../api/values.ts'
@@ -21,6 +19,9 @@ import {
   SEARCH_CHARS_MAX,
 } from '../wire/bounds.ts'
 import { APP_PARAM, CURSOR_PARAM, ID_CHARS_MAX, type QueryParam, type QueryParams, waitParam } from './param.ts'
+
+/** How much of each step a list shows: `summary` leaves out results and stacks. */
+const STEP_FIELDS = ['all', 'summary'] as const
 
 /** Most ids of runs in one request. */
 const RUN_IDS_MAX = 200
