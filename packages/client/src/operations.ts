@@ -2,18 +2,12 @@
 // streams.ts. Called by the client and the console.
 
 import { parseTextMs, withFirstSent } from '@perdure/protocol/portable'
-import { type Connection, connectionOf, exchange, type JsonCodec, type RawInput, requestOf } from './http/exchange.ts'
+import { type Connection, connectionOf, exchange, type RawInput, requestOf } from './http/exchange.ts'
 import { ROUTES } from './routes.ts'
 import type { CallOptions, OperationMethods, Page } from './types.ts'
 
 /** The engine that the operations call, and how. `ClientOptions` describes each. */
-export interface OperationOptions {
-  url?: string | readonly string[] | undefined
-  apiKey?: string | undefined
-  timeoutMs?: number
-  fetch?: typeof globalThis.fetch
-  json?: JsonCodec
-}
+export type OperationOptions = Parameters<typeof connectionOf>[0] & { timeoutMs?: number }
 
 /** Deadline of every call except streams, beyond the time that the call has the engine wait. */
 const DEFAULT_TIMEOUT_MS = 30_000
