@@ -229,12 +229,12 @@ function refusalOf(
   if (bytes > REQUEST_BYTES_MAX) {
     return answerRefusal(413, `The request has ${bytes} bytes; the maximum is ${REQUEST_BYTES_MAX}`)
   }
-  const unproven = signatures?.refusalOf({ rawBody, signature: headerOf(headers, SIGNATURE_HEADER) })
-  if (unproven) return answerRefusal(unproven.status, unproven.message, ENGINE_REFUSED)
   const header = (name: string) => headerOf(headers, name)
-  const unsigned = door?.refusalOf({ header, host: header('host') ?? host, remoteAddress })
-  if (unsigned) return answerRefusal(unsigned.status, unsigned.message, ENGINE_REFUSED)
-  const version = headerOf(headers, PROTOCOL_HEADER)
+  const refused =
+    signatures?.refusalOf({ rawBody, signature: header(SIGNATURE_HEADER) }) ??
+    door?.refusalOf({ header, host: header('host') ?? host, remoteAddress })
+  if (refused) return answerRefusal(refused.status, refused.message, ENGINE_REFUSED)
+  const version = header(PROTOCOL_HEADER)
   if (version !== undefined && version.trim() !== String(PROTOCOL_VERSION)) {
     return answerRefusal(400, `The engine speaks wire version ${version}, this runner ${PROTOCOL_VERSION}`)
   }

@@ -62,9 +62,11 @@ export class SignatureCheck {
   /** Returns why the request is refused; undefined if it is accepted. */
   refusalOf({ rawBody: body, signature: header }: SignedRequest): Refusal | undefined {
     const signed = { keys: this.#keys, body, header, nowMs: Date.now() }
-    if (!isAddressed(header)) return verifyBody(signed) ? undefined : unproven(signed, verifyBody)
+    if (!isAddressed(header))
+      return verifyBody(signed) ? undefined : { status: 401, message: problemOf(signed, verifyBody) }
     const recipient = recipientOfInvoke(signed)
-    if (recipient === undefined) return unproven(signed, one => recipientOfInvoke(one) !== undefined)
+    if (recipient === undefined)
+      return { status: 401, message: problemOf(signed, one => recipientOfInvoke(one) !== undefined) }
     return this.#recipients.size > 0 && !this.#recipients.has(recipient) ? MISDIRECTED : undefined
   }
 
@@ -86,10 +88,6 @@ function recipientOfInvoke(signed: Signed): string | undefined {
 }
 
 /** Returns why a signature does not count: there is none, the clocks differ, or the keys differ. */
-function unproven(signed: Signed, verify: (signed: Signed) => boolean): Refusal {
-  return { status: 401, message: problemOf(signed, verify) }
-}
-
 function problemOf(signed: Signed, verify: (signed: Signed) => boolean): string {
   const at = signedAt(signed.header)
   if (at === undefined)
