@@ -14,7 +14,7 @@ import {
 import type { RunningReporter } from '../pass/running-steps.ts'
 import type { AskForPass } from '../replay/late-handler.ts'
 import type { OutletOf } from '../stream/outlet.ts'
-import { HttpStreams } from './http-streams.ts'
+import { httpStreams } from './http-streams.ts'
 import { type PassAtEngine, postToPass } from './post-to-pass.ts'
 
 /**
@@ -90,7 +90,7 @@ export class HttpReports {
   readonly streams: OutletOf = ({ checkpointToken: token, checkpointUrl }) => {
     if (typeof token !== 'string') return undefined
     const engines = this.#engine?.engines ?? engineOf(checkpointUrl, token)
-    return engines && new HttpStreams((route, body) => postToPass({ engines, token }, route, body))
+    return engines && httpStreams((route, body) => postToPass({ engines, token }, route, body))
   }
 
   /** Called when no engine could be reached: the next passes report nothing. */

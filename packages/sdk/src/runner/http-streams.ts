@@ -2,7 +2,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { API_ERROR_STATUS, type ApiErrorCode, type EngineAnswer } from '@perdure/protocol'
-import { type Append, AppendRefusedError, appendText, type StreamOutlet } from '../stream/outlet.ts'
+import { AppendRefusedError, appendText, type StreamOutlet } from '../stream/outlet.ts'
 
 /** Delays before an append is sent again. The last one repeats for all further tries. */
 const RETRY_MS = [50, 250, 1_000]
@@ -17,23 +17,20 @@ const REFUSALS: ReadonlyMap<number, ApiErrorCode> = new Map(
 /** Posts JSON to a route of the pass. Resolves with undefined if there is no answer. */
 export type PostAppend = (route: string, body: string) => Promise<Pick<EngineAnswer, 'status' | 'text'> | undefined>
 
-export class HttpStreams implements StreamOutlet {
-  readonly appendsMax = 1
-  readonly #post: PostAppend
-
-  constructor(post: PostAppend) {
-    this.#post = post
-  }
-
-  async append(append: Append, isOver: () => boolean): Promise<void> {
-    const body = appendText(append)
-    for (let tries = 0; !isOver(); tries++) {
-      const answer = await this.#post(`streams/${append.name}`, body)
-      if (answer?.status === 200) return
-      const refusal = answer && REFUSALS.get(answer.status)
-      if (answer && refusal) throw new AppendRefusedError(refusal, messageOf(answer))
-      await delay(RETRY_MS[Math.min(tries, RETRY_MS.length - 1)])
-    }
+/** The outlet of a pass whose routes `post` reaches. */
+export function httpStreams(post: PostAppend): StreamOutlet {
+  return {
+    appendsMax: 1,
+    async append(append, isOver) {
+      const body = appendText(append)
+      for (let tries = 0; !isOver(); tries++) {
+        const answer = await post(`streams/${append.name}`, body)
+        if (answer?.status === 200) return
+        const refusal = answer && REFUSALS.get(answer.status)
+        if (answer && refusal) throw new AppendRefusedError(refusal, messageOf(answer))
+        await delay(RETRY_MS[Math.min(tries, RETRY_MS.length - 1)])
+      }
+    },
   }
 }
 

@@ -6,7 +6,7 @@ import type { Engine, Random, Store, VirtualClock } from '@perdure/engine'
 import type { InvokeContext } from '@perdure/protocol'
 import type { AskForPass } from '../../replay/late-handler.ts'
 import type { Handler } from '../../runner/handler.ts'
-import { HttpStreams, type PostAppend } from '../../runner/http-streams.ts'
+import { httpStreams, type PostAppend } from '../../runner/http-streams.ts'
 import { registerRequest } from '../../runner/registration.ts'
 import type { StreamOutlet } from '../../stream/outlet.ts'
 import { callbackUrlOf } from '../../wire/callback-url.ts'
@@ -243,7 +243,7 @@ export class Host {
       const { statusCode, body } = await this.#request({ method: 'POST', url, headers, payload })
       return { status: statusCode, text: body }
     }
-    return new HttpStreams((route, body) => outsideWorkflow(() => post(route, body)).catch(() => undefined))
+    return httpStreams((route, body) => outsideWorkflow(() => post(route, body)).catch(() => undefined))
   }
 
   #logged(line: string): void {
