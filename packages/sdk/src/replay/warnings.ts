@@ -35,10 +35,12 @@ const POSITIONS = {
 
 const NAMES_MAX = 5
 
+function write(logs: LogBuffer, kind: keyof typeof POSITIONS, message: string): void {
+  logs.append({ name: WARNING_SCOPE, nextIndex: POSITIONS[kind] }, { level: 'warn', message })
+}
+
 /** Logs the warnings of a pass that has ended. */
 export function warn(logs: LogBuffer, { pass, memo, outcome }: { pass: Pass; memo: Memo; outcome: Outcome }) {
-  const write = (kind: keyof typeof POSITIONS, message: string) =>
-    logs.append({ name: WARNING_SCOPE, nextIndex: POSITIONS[kind] }, { level: 'warn', message })
   if (outcome.kind === 'opcodes' && outcome.isStuck) warnOfOtherPath(logs, { pass, memo })
   if (outcome.kind !== 'returned') return
   const unawaited = pass.called.unawaited()
@@ -46,17 +48,17 @@ export function warn(logs: LogBuffer, { pass, memo, outcome }: { pass: Pass; mem
     const steps = unawaited.length === 1 ? `Step ${list(unawaited)} was` : `Steps ${list(unawaited)} were`
     const what = 'the handler returned without using the result or noticing a failure'
     const children = pass.called.unawaited(id => memo.opOf(id) === 'RunWorkflow' && !memo.hasSettled(id))
-    write('unawaited', `${steps} never awaited: ${what}.${ofChildren(children)}`)
+    write(logs, 'unawaited', `${steps} never awaited: ${what}.${ofChildren(children)}`)
   }
   const { lost } = pass.called
   if (lost.length > 0) {
     const steps = lost.length === 1 ? `Step ${list(lost)} was` : `Steps ${list(lost)} were`
-    write('lost', `${steps} called after the handler had returned, and never run. ${AWAIT_BRANCHES}`)
+    write(logs, 'lost', `${steps} called after the handler had returned, and never run. ${AWAIT_BRANCHES}`)
   }
-  if (outcome.loss !== undefined) write('loss', `The result of the workflow has ${outcome.loss}.`)
+  if (outcome.loss !== undefined) write(logs, 'loss', `The result of the workflow has ${outcome.loss}.`)
   const uncalled = memo.uncalled()
   if (uncalled.length === 0) return
-  write('uncalled', `The handler returned without calling ${counted(uncalled, memo.storedCount)}. ${REASON}`)
+  write(logs, 'uncalled', `The handler returned without calling ${counted(uncalled, memo.storedCount)}. ${REASON}`)
 }
 
 /** Children that have not ended do not outlive the run. */
@@ -72,8 +74,7 @@ export function warnOfOtherPath(logs: LogBuffer, { pass, memo }: { pass: Pass; m
   const uncalled = memo.uncalled()
   if (uncalled.length === 0 || discovered.length === 0) return
   const steps = `the new step${discovered.length === 1 ? '' : 's'} ${list(discovered)}`
-  const message = `Expected ${counted(uncalled, memo.storedCount)}, saw ${steps}. ${REASON}`
-  logs.append({ name: WARNING_SCOPE, nextIndex: POSITIONS.uncalled }, { level: 'warn', message })
+  write(logs, 'uncalled', `Expected ${counted(uncalled, memo.storedCount)}, saw ${steps}. ${REASON}`)
 }
 
 /**
@@ -104,19 +105,19 @@ export function warnOfStray(logs: LogBuffer, error: unknown): void {
 export function warnOfUselessEvent(logs: LogBuffer, name: string): void {
   const what = `The event of the wait ${JSON.stringify(name)} arrived but had no effect, and the next wait for it does not see that event`
   const message = `${what}. If an async function around the wait has lost a race, pass the wait itself to Promise.race.`
-  logs.append({ name: WARNING_SCOPE, nextIndex: POSITIONS.useless }, { level: 'warn', message })
+  write(logs, 'useless', message)
 }
 
 /** Logs that the handler awaited something outside of steps while a step was open (late-handler.ts). */
 export function warnOfLate(logs: LogBuffer, message: string): void {
-  logs.append({ name: WARNING_SCOPE, nextIndex: POSITIONS.late }, { level: 'warn', message })
+  write(logs, 'late', message)
 }
 
 /** Logs that the engine does not know attributes and progress, and therefore stores none. */
 export function warnOfUnknownReport(logs: LogBuffer): void {
   const message =
     'This engine does not support attributes and progress of runs: ctx.attributes and ctx.progress have no effect.'
-  logs.append({ name: WARNING_SCOPE, nextIndex: POSITIONS.unknownReport }, { level: 'warn', message })
+  write(logs, 'unknownReport', message)
 }
 
 /** Logs that the chunks of output streams are dropped, because the engine does not know them or the runner cannot reach it. */
@@ -124,14 +125,12 @@ export function warnOfDroppedChunks(logs: LogBuffer, isKnown: boolean): void {
   const reason = isKnown
     ? 'This runner does not know where its engine is'
     : `This engine does not support output streams (streams)`
-  const message = `${reason}: the chunks that the run writes are dropped, and the run continues.`
-  logs.append({ name: WARNING_SCOPE, nextIndex: POSITIONS.streams }, { level: 'warn', message })
+  write(logs, 'streams', `${reason}: the chunks that the run writes are dropped, and the run continues.`)
 }
 
 /** Logs that a part of a report about the run was not allowed and was left out. */
 export function warnOfReport(logs: LogBuffer, kind: 'progress' | 'attributes', problem: string): void {
-  const message = `${problem}. It was left out, and the run continues.`
-  logs.append({ name: WARNING_SCOPE, nextIndex: POSITIONS[kind] }, { level: 'warn', message })
+  write(logs, kind, `${problem}. It was left out, and the run continues.`)
 }
 
 /** Beginning of the scope of warnings about the results of a step. */
