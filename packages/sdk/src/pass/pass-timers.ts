@@ -16,8 +16,7 @@ export interface TimersOptions {
 }
 
 export class PassTimers {
-  readonly #timeoutMs: number | undefined
-  readonly #reporter: RunningReporter | undefined
+  readonly #options: TimersOptions
   readonly #discoveries: Discoveries
   readonly #onTimeout: (ms: number) => void
   #runningSteps: RunningSteps | undefined
@@ -25,18 +24,18 @@ export class PassTimers {
   #deadline: ReturnType<typeof setTimeout> | undefined
 
   /** `onTimeout`: the pass has not answered within this many milliseconds. */
-  constructor({ timeoutMs, running }: TimersOptions, discoveries: Discoveries, onTimeout: (ms: number) => void) {
-    this.#timeoutMs = timeoutMs
-    this.#reporter = running
+  constructor(options: TimersOptions, discoveries: Discoveries, onTimeout: (ms: number) => void) {
+    this.#options = options
     this.#discoveries = discoveries
     this.#onTimeout = onTimeout
   }
 
   /** Starts the timers that are not running, because the pass continues. */
   watch(): void {
-    if (this.#timeoutMs !== undefined) this.#deadline ??= this.#wait(this.#timeoutMs, this.#timeoutMs)
-    if (!this.#reporter || this.#discoveries.running === 0) return
-    this.#runningSteps ??= new RunningSteps(this.#reporter, () => this.#discoveries.callbacks)
+    const { timeoutMs, running } = this.#options
+    if (timeoutMs !== undefined) this.#deadline ??= this.#wait(timeoutMs, timeoutMs)
+    if (!running || this.#discoveries.running === 0) return
+    this.#runningSteps ??= new RunningSteps(running, () => this.#discoveries.callbacks)
     this.#runningSteps.watch()
   }
 

@@ -65,11 +65,6 @@ const BLOCKED_MS_MIN = 5_000
 
 export type StepCallback = (context: StepContext) => unknown
 
-/** Starts a callback at once. */
-export function runStep(environment: PassEnvironment, id: StepId, call: StepCall): RunningCallback {
-  return new StepAttempt(environment, id, call)
-}
-
 interface StepCall {
   callback: StepCallback
   options: StepRunOptions | undefined
@@ -78,7 +73,8 @@ interface StepCall {
 /** The attempts that started the running callbacks. */
 const BEGUN_BY = new WeakMap<Promise<unknown>, StepAttempt>()
 
-class StepAttempt implements RunningCallback {
+/** One attempt of a step. Its callback starts at once. */
+export class StepAttempt implements RunningCallback {
   readonly id: StepId
   readonly startedAt = performance.now()
   readonly opcode: Promise<EncodedOpcode>

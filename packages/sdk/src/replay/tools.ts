@@ -51,7 +51,7 @@ import {
   type StartOptions,
   startRun,
 } from './effect-tools.ts'
-import { measured, type PassEnvironment, payloadText, runStep, type StepCallback } from './run-step.ts'
+import { measured, type PassEnvironment, payloadText, StepAttempt, type StepCallback } from './run-step.ts'
 import { checkRunOptions, checkStepOptions } from './step-options.ts'
 import { warnOfReport, warnOfUnknownReport, warnOfUselessEvent } from './warnings.ts'
 
@@ -127,7 +127,7 @@ export function callRun(
     if (limit !== undefined && !environment.ctx.turns?.includes(id.hashedId))
       return encodeOpcode('StepLimit', id, { limit, ...(key === undefined ? {} : { key }) })
     const wrapped = withMiddleware(environment, ctx, id, callback)
-    return () => runStep(environment, id, { callback: wrapped, options })
+    return () => new StepAttempt(environment, id, { callback: wrapped, options })
   })
   const rollback = options?.rollback
   if (rollback && result.stepId !== undefined) environment.rollbacks?.set(result.stepId, rollback)

@@ -91,7 +91,7 @@ export class LogBuffer {
       this.#dropped = 0
       this.#firstDropped = undefined
     }
-    return toArray(texts)
+    return `[${texts.join(',')}]`
   }
 
   /** Restores the lines of the last `drain`, because they were not sent. */
@@ -113,7 +113,7 @@ export class LogBuffer {
     // in rising order, so a higher index would hide lines of later passes.
     const position = rest[0] ?? this.#firstDropped
     if (position) texts.push(droppedLine(this.#dropped + rest.length, position))
-    return toArray(texts)
+    return `[${texts.join(',')}]`
   }
 
   #keep(key: string, line: Line): void {
@@ -142,10 +142,6 @@ function splitByBytes(lines: readonly Line[], bytesMax: number): { fitting: Line
 function droppedLine(count: number, { scope, index }: LinePosition): string {
   const message = `${count} log lines of this pass were dropped: they did not fit into one answer`
   return encodeLine({ level: 'warn', message, scope, index })
-}
-
-function toArray(lines: string[]): string {
-  return `[${lines.join(',')}]`
 }
 
 function encodeLine(line: LinePosition & LineContent): string {
