@@ -31,7 +31,7 @@ export interface WorkflowRef<Output = unknown, Sent = unknown> {
 export interface StartOptions {
   /** Id of the run: `run_` and 8 to 64 letters, digits, `_` or `-`. With it the call can be repeated: a repeat starts nothing. */
   runId?: string
-  /** A workflow has at most one live run with a key. The key is free again after the run ends of its run. At most 256 characters. */
+  /** A workflow has at most one live run with a key. The key is free again when the run ends. At most 256 characters. */
   key?: string
   /**
    * Decides about a start while a run with the `key` is live: `use` (default) gives the handle of that run, `refuse` rejects with an `ApiError` of

@@ -99,7 +99,11 @@ describe('a stream fails', () => {
   test('at once, when no engine answers at first', async () => {
     const client = createClient({ url: await closedUrl(), stream: quick })
     await expect(client.streamRun({ id: 'x' }).next()).rejects.toBeInstanceOf(ConnectionError)
-    const { failure, paths } = await followed([hangs], { silenceMs: 30 })
+    // The request has as much time as it needs to arrive.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const { failure, paths } = await followed([() => void vi.advanceTimersByTime(30)], { silenceMs: 30 }).finally(() =>
+      vi.useRealTimers(),
+    )
     expect(failure).toMatchObject({
       name: 'ConnectionError',
       message: expect.stringContaining('silent for 30 ms'),

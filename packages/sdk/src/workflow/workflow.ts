@@ -225,7 +225,7 @@ export interface EmittedEvents {
 export interface StartRunOptions {
   /** The app of the workflow. Default: the run's own app if it has the workflow, otherwise the only app that has it. */
   app?: string
-  /** A workflow has at most one live run with a key. The key is free again after the run ends of its run. */
+  /** A workflow has at most one live run with a key. The key is free again when the run ends. */
   key?: string
   /** How to start while a run with the `key` is live. Default: `use`. */
   ifRunning?: IfRunning
