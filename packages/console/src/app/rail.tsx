@@ -90,7 +90,7 @@ function Count({ value, meaning }: { value: number | string; meaning: string }) 
   if (value === 0) return null
   return (
     <span className={styles.count} title={`${value} ${meaning}`}>
-      {value} <span className={styles.meaning}>{meaning}</span>
+      {value} <span className="visually-hidden">{meaning}</span>
     </span>
   )
 }

@@ -88,7 +88,7 @@ export function Waterfall(props: WaterfallProps) {
         className={css.scroller}
         style={{ minHeight: `min(${props.rowsMin * ROW_PX}px, ${HEIGHT_MAX})`, maxHeight: HEIGHT_MAX }}
       >
-        <div role="row" aria-rowindex={1} className={css.hidden}>
+        <div role="row" aria-rowindex={1} className="visually-hidden">
           <span role="columnheader">Step</span>
           <span role="columnheader">Time</span>
           <span role="columnheader">Duration</span>
