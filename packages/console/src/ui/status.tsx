@@ -31,7 +31,7 @@ export function colourOf(status: string): string {
 /** A status with its glyph. `word` is shown instead of the status, such as "waiting for an event". */
 export function Status({ status, word = status }: { status: string; word?: string }) {
   return (
-    <span className={css.status} data-colour={colourOf(status)}>
+    <span className={css.status} style={{ color: `var(--${colourOf(status)})` }}>
       <span aria-hidden="true" className={css.glyph}>
         {glyphOf(status)}
       </span>

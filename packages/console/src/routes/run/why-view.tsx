@@ -7,6 +7,7 @@ import { useNow } from '../../data/time/clock.ts'
 import { Link } from '../../router/router.tsx'
 import { Button, WriteButton } from '../../ui/button.tsx'
 import { durationText } from '../../ui/duration.ts'
+import { colourOf } from '../../ui/status.tsx'
 import { Visible } from '../../ui/visible.tsx'
 import type { OpenAction } from './actions/actions.tsx'
 import type { RunView } from './model/use-run.ts'
@@ -28,7 +29,7 @@ export function WhyView({ view, onAction, onStep }: WhyViewProps) {
   if (!why) return null
   const how = howToRaise(why)
   return (
-    <div className={css.why} data-status={run.status}>
+    <div className={css.why} style={{ borderInlineStartColor: `var(--${colourOf(run.status)})` }}>
       <span className={css.sentence}>
         {sentenceParts(why, now).map(({ text, isOfOthers }, i) => {
           const Part = isOfOthers ? 'bdi' : Fragment
