@@ -65,8 +65,8 @@ const COLUMNS: readonly Column<Group>[] = [
     render: ({ workflow, kind, stepName }) => (
       <span title={stepName}>
         {workflow}
-        {kind && <span className={css.mute}> {kindWords(kind)}</span>}
-        {stepName !== undefined && <span className={css.mute}> · {stepName}</span>}
+        {kind && <span className="mute"> {kindWords(kind)}</span>}
+        {stepName !== undefined && <span className="mute"> · {stepName}</span>}
       </span>
     ),
   },
@@ -204,7 +204,7 @@ function Message({ group: { message, code, fingerprint } }: { group: Group }) {
       <Link target={{ to: 'errorGroup', params: { fingerprint }, query }}>
         <Visible text={text} />
       </Link>{' '}
-      <span className={css.mute}>{code}</span>
+      <span className="mute">{code}</span>
     </span>
   )
 }
@@ -214,7 +214,7 @@ function RanOn({ group: { app, runners = [] } }: { group: Group }) {
   return (
     <span title={runners.map(runnerWords).join('\n')}>
       {app}
-      {text && <span className={css.mute}>, {text}</span>}
+      {text && <span className="mute">, {text}</span>}
     </span>
   )
 }
@@ -282,7 +282,7 @@ function GroupPage({ fingerprint, groups, bar, window, ended }: GroupPageProps) 
       }
     >
       {bar}
-      {groups && !group && <p className={css.mute}>{whyNoGroup(groups)}</p>}
+      {groups && !group && <p className="mute">{whyNoGroup(groups)}</p>}
       {group && <GroupFacts of={group} />}
       {group && <LastError runId={group.lastRunId} />}
       <Panel title="Runs in the window" isFlush>
@@ -362,13 +362,13 @@ function Runners({ of: { count, runners = [], lastRunner } }: { of: Group }) {
       {runners.map(({ runnerId, ...runner }) => (
         <li key={runnerId}>
           <Visible text={runnerId} />
-          <span className={css.mute}>
+          <span className="mute">
             : {ranWords(runner)}
             {runnerId === lastRunner && ', most recent'}
           </span>
         </li>
       ))}
-      {others > 0 && <li className={css.mute}>{others} on other runners or none</li>}
+      {others > 0 && <li className="mute">{others} on other runners or none</li>}
     </ul>
   )
 }

@@ -62,7 +62,7 @@ export function StateText({ of: { state, stateSetAt, stateSetBy } }: { of: Group
   if (stateSetAt === undefined) return null
   const by = stateSetBy === undefined ? '' : ` by ${shortName(stateSetBy)}`
   return (
-    <span className={state === 'regressed' ? css.regressed : css.mute}>
+    <span className={state === 'regressed' ? css.regressed : 'mute'}>
       {state === 'regressed' ? `regressed, resolved${by} ` : `${state}${by} `}
       <Moment at={stateSetAt} />
     </span>

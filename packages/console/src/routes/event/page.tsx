@@ -14,7 +14,6 @@ import { copyCommand } from '../../ui/overlay/copy-command.ts'
 import { Menu } from '../../ui/overlay/menu.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
-import css from '../events/events.module.css'
 import { endedRunId, whyNoCopy } from '../events/of-engine.ts'
 import { TreePanel } from './tree.tsx'
 import { WhyPanel } from './why.tsx'
@@ -88,7 +87,7 @@ export default function EventPage() {
             <TreePanel id={event.id} woke={event.woke} />
             <Panel title="Data">
               {event.data === undefined ? (
-                <p className={css.mute}>No data.</p>
+                <p className="mute">No data.</p>
               ) : (
                 <JsonTree text={sourceOf(event.data)} label="the event data" />
               )}

@@ -25,11 +25,9 @@ export function TreePanel({ id, woke }: { id: string; woke: number }) {
               {nodes.length > 1 ? (
                 <Level parent={nodes[0]?.id} byParent={byParent} />
               ) : (
-                <p className={css.mute}>
-                  {woke > 0 ? 'The event only resumed runs, listed above.' : 'No runs started.'}
-                </p>
+                <p className="mute">{woke > 0 ? 'The event only resumed runs, listed above.' : 'No runs started.'}</p>
               )}
-              {truncated && <p className={css.mute}>Truncated: the tree has more than 8 levels or 500 nodes.</p>}
+              {truncated && <p className="mute">Truncated: the tree has more than 8 levels or 500 nodes.</p>}
             </>
           )
         }}
@@ -45,7 +43,7 @@ function Level({ parent, byParent }: { parent: string | undefined; byParent: ByP
     <ul className={css.tree}>
       {nodes.map(node => (
         <li key={node.id}>
-          <span className={css.mute}>{node.via}</span> <Node node={node} />
+          <span className="mute">{node.via}</span> <Node node={node} />
           <Level parent={node.id} byParent={byParent} />
         </li>
       ))}
@@ -59,7 +57,7 @@ function Node({ node: { type, id, name, workflow, status, durationMs } }: { node
     <>
       {status !== undefined && <Status status={status} />}{' '}
       <Link target={{ to: 'run', params: { id } }}>{shortName(workflow ?? id)}</Link>{' '}
-      {durationMs !== undefined && <span className={css.mute}>{durationText(durationMs)}</span>}
+      {durationMs !== undefined && <span className="mute">{durationText(durationMs)}</span>}
     </>
   )
 }

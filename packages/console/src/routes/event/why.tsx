@@ -116,7 +116,7 @@ function Why({ verdict: { sentence, trigger, outcome, runId, liveRunId, repeatOf
       {outcome === 'filter' && trigger?.if !== undefined && <code>{trigger.if}</code>}{' '}
       {run !== undefined && <Link target={{ to: 'run', params: { id: run } }}>{run}</Link>}
       {repeatOf !== undefined && <Link target={{ to: 'event', params: { id: repeatOf } }}>{repeatOf}</Link>}{' '}
-      {run === undefined && <span className={css.mute}>{sentence}</span>}
+      {run === undefined && <span className="mute">{sentence}</span>}
     </span>
   )
 }

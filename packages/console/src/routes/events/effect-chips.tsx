@@ -8,13 +8,13 @@ const FLAGS = ['delivered', 'deduped', 'dropped', 'skipped', 'debounced', 'batch
 const CHIPS_SHOWN = 6
 
 export function EffectChips({ event: { triggered, woke } }: { event: Pick<EventRecord, 'triggered' | 'woke'> }) {
-  if (triggered.length === 0 && woke === 0) return <span className={css.mute}>no runs started</span>
+  if (triggered.length === 0 && woke === 0) return <span className="mute">no runs started</span>
   return (
     <span className={css.chips}>
       {triggered.slice(0, CHIPS_SHOWN).map(entry => (
         <Chip key={`${entry.app}/${entry.workflow}`} entry={entry} />
       ))}
-      {triggered.length > CHIPS_SHOWN && <span className={css.mute}>and {triggered.length - CHIPS_SHOWN} more</span>}
+      {triggered.length > CHIPS_SHOWN && <span className="mute">and {triggered.length - CHIPS_SHOWN} more</span>}
       {woke > 0 && <span className={css.chip}>resumed {woke}</span>}
     </span>
   )
@@ -28,7 +28,7 @@ function Chip({ entry }: { entry: EventRecord['triggered'][number] }) {
   const text = (
     <>
       {workflow}
-      {flag !== undefined && <span className={css.mute}> {flag}</span>}
+      {flag !== undefined && <span className="mute"> {flag}</span>}
     </>
   )
   if (runId === undefined) return <span className={css.chip}>{text}</span>

@@ -28,7 +28,6 @@ import { useVeil } from '../../ui/veil.ts'
 import { Visible } from '../../ui/visible.tsx'
 import { shortName } from '../../ui/visible-text.ts'
 import { EffectChips } from './effect-chips.tsx'
-import css from './events.module.css'
 import type { EventsInput } from './matches.ts'
 import { NameFacets } from './name-facets.tsx'
 import { whyNoCopy } from './of-engine.ts'
@@ -202,7 +201,7 @@ function Peek({ data }: { data: unknown }) {
   const source = sourceOf(data)
   const text = cutText(isHidden ? veiledText(source) : source, PEEK_MAX)
   return (
-    <code className={css.mute} title={text}>
+    <code className="mute" title={text}>
       <Visible text={text} />
     </code>
   )

@@ -96,7 +96,7 @@ export function CreateKey({ onMade, onClose }: { onMade(made: NewKey): void; onC
               </label>
             )}
             {expiresAt !== undefined && (
-              <p className={css.mute}>
+              <p className="mute">
                 Refused after {localTime(Date.parse(expiresAt)).slice(0, 19)}, {zoneName()}.
               </p>
             )}

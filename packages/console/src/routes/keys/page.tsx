@@ -37,7 +37,7 @@ const COLUMNS: readonly Column<Key>[] = [
     width: '120px',
     align: 'end',
     render: ({ lastUsedAt }) =>
-      lastUsedAt === undefined ? <span className={css.mute}>never</span> : <Moment at={lastUsedAt} />,
+      lastUsedAt === undefined ? <span className="mute">never</span> : <Moment at={lastUsedAt} />,
   },
   { id: 'expires', header: 'Expires', width: '136px', align: 'end', render: key => <Expires of={key} /> },
   { id: 'acts', header: 'Actions', width: '120px', render: key => <Revoke of={key} /> },
@@ -139,7 +139,7 @@ function Created({ of: { source, createdAt } }: { of: Key }) {
 /** When the key expires: `in 29 d`, or that it has expired. */
 function Expires({ of: { expiresAt } }: { of: Key }) {
   const now = useNow()
-  if (expiresAt === undefined) return <span className={css.mute}>never</span>
+  if (expiresAt === undefined) return <span className="mute">never</span>
   if (Date.parse(expiresAt) > now) return <Moment at={expiresAt} />
   return (
     <span className={css.expired}>
@@ -152,8 +152,8 @@ function Revoke({ of: { id, label, source, revokedAt, expiresAt } }: { of: Key }
   const [isAsking, setAsking] = useState(false)
   const revoke = useWrite('revokeApiKey', ['listApiKeys'])
   const now = useNow()
-  if (revokedAt !== undefined && Date.parse(revokedAt) <= now) return <span className={css.mute}>revoked</span>
-  if (expiresAt !== undefined && Date.parse(expiresAt) <= now) return <span className={css.mute}>expired</span>
+  if (revokedAt !== undefined && Date.parse(revokedAt) <= now) return <span className="mute">revoked</span>
+  if (expiresAt !== undefined && Date.parse(expiresAt) <= now) return <span className="mute">expired</span>
   return (
     <>
       <WriteButton

@@ -14,7 +14,6 @@ import { Panel } from '../../ui/states/page.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
 import { PagedTable } from '../../ui/table/paged-table.tsx'
 import { Visible } from '../../ui/visible.tsx'
-import css from './limits.module.css'
 
 type Buffer = Item<'listBuffers'>
 
@@ -66,7 +65,7 @@ function Of({ buffer: { kind, app, workflow } }: { buffer: Buffer }) {
   return (
     <>
       <Link target={{ to: 'workflow', params: { app, name: workflow } }}>{workflow}</Link>{' '}
-      <span className={css.mute}>
+      <span className="mute">
         {app}, {kind}
       </span>
     </>

@@ -9,7 +9,6 @@ import { Loaded } from '../../ui/states/loaded.tsx'
 import { PlainTable } from '../../ui/table/plain-table.tsx'
 import { shortName } from '../../ui/visible-text.ts'
 import { type Limit, waitingOf } from './limit.ts'
-import css from './limits.module.css'
 
 /** Number of waiting runs per page, whatever their key. */
 const READ_AT_ONCE = 200
@@ -25,7 +24,7 @@ interface OthersProps {
 function Others({ waiting, listed, isWhole }: OthersProps) {
   if (!isWhole || typeof waiting === 'string' || waiting >= listed) return null
   return (
-    <p className={css.mute}>
+    <p className="mute">
       {waiting} {waiting === 1 ? 'run waits' : 'runs wait'} for this limit; the others wait for another limit with the
       same key.
     </p>
@@ -64,7 +63,7 @@ export function LineDialog({ limit, onClose }: { limit: Limit; onClose(): void }
                       <Link target={{ to: 'run', params: { id } }}>{id}</Link>
                     </td>
                     <td>
-                      {shortName(workflow)} <span className={css.mute}>{shortName(app)}</span>
+                      {shortName(workflow)} <span className="mute">{shortName(app)}</span>
                     </td>
                     <td>
                       <Moment at={createdAt} />
@@ -74,7 +73,7 @@ export function LineDialog({ limit, onClose }: { limit: Limit; onClose(): void }
               </PlainTable>
             )}
             {query.hasNextPage && (
-              <p className={css.mute}>
+              <p className="mute">
                 From the {read.length} runs that have waited longest for any key.{' '}
                 <Button onClick={() => void query.fetchNextPage()}>Load more</Button>
               </p>

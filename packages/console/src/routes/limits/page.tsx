@@ -143,7 +143,7 @@ function Of({ limit: { kind, scope, app, workflow } }: { limit: Limit }) {
     )
   return (
     <>
-      {name} <span className={css.mute}>{scope === 'workflow' ? `${app}, ${kind}` : `${scope} ${kind}`}</span>
+      {name} <span className="mute">{scope === 'workflow' ? `${app}, ${kind}` : `${scope} ${kind}`}</span>
     </>
   )
 }
@@ -196,7 +196,7 @@ function Holders({ limit }: { limit: Limit }) {
           <Link target={{ to: 'run', params: { id: runId } }} title={runId}>
             …{runId.slice(-8)}
           </Link>{' '}
-          <span className={css.mute}>
+          <span className="mute">
             <Moment at={startedAt} />
           </span>
         </span>

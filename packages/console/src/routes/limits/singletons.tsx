@@ -13,7 +13,6 @@ import { PeekPart } from '../../ui/table/peek-panel.tsx'
 import { WholeRows } from '../../ui/table/whole-rows.tsx'
 import { Visible } from '../../ui/visible.tsx'
 import { shortName } from '../../ui/visible-text.ts'
-import css from './limits.module.css'
 
 type Singleton = Extract<Calls['listLimits']['reply'][number], { kind: 'singleton' }>
 
@@ -65,9 +64,7 @@ export function Singletons({ app, workflow, keyText, filters }: SingletonsProps)
                   />
                 </WholeRows>
               )}
-              {shown.length === SHOWN_MAX && (
-                <p className={css.mute}>Showing the {SHOWN_MAX} oldest; there may be more.</p>
-              )}
+              {shown.length === SHOWN_MAX && <p className="mute">Showing the {SHOWN_MAX} oldest; there may be more.</p>}
             </>
           )
         }}
@@ -90,7 +87,7 @@ function Of({ singleton: { app, workflow } }: { singleton: Singleton }) {
   return (
     <>
       <Link target={{ to: 'workflow', params: { app, name: workflow } }}>{workflow}</Link>{' '}
-      <span className={css.mute}>{app}</span>
+      <span className="mute">{app}</span>
     </>
   )
 }

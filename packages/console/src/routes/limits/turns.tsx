@@ -14,7 +14,6 @@ import { PeekPart } from '../../ui/table/peek-panel.tsx'
 import { WholeRows } from '../../ui/table/whole-rows.tsx'
 import { Visible } from '../../ui/visible.tsx'
 import { shortName } from '../../ui/visible-text.ts'
-import css from './limits.module.css'
 
 type Turns = Extract<Calls['listLimits']['reply'][number], { kind: 'step' }>
 
@@ -60,7 +59,7 @@ export function StepLimits({ app, keyText, filters }: StepLimitsProps) {
                 </WholeRows>
               )}
               {shown.length === SHOWN_MAX && (
-                <p className={css.mute}>Showing the {SHOWN_MAX} with the most waiting steps; there may be more.</p>
+                <p className="mute">Showing the {SHOWN_MAX} with the most waiting steps; there may be more.</p>
               )}
             </>
           )
@@ -83,7 +82,7 @@ function None({ filters }: { filters: readonly ActiveFilter[] }) {
 function Of({ turns: { app, name } }: { turns: Turns }) {
   return (
     <>
-      {name} <span className={css.mute}>{app}</span>
+      {name} <span className="mute">{app}</span>
     </>
   )
 }

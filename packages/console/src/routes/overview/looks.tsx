@@ -13,7 +13,6 @@ import { kindWords, shortName } from '../../ui/visible-text.ts'
 import { LAG_MS_MAX, LANES, type Lane } from '../engine/engine-words.ts'
 import { type Limit, waitingOf } from '../limits/limit.ts'
 import { disagreements } from '../runners/disagreements.ts'
-import css from './overview.module.css'
 
 /** Maximum number of sentences of one kind. */
 const LOOKS_MAX = 3
@@ -71,7 +70,7 @@ export function errorLooks(
           <Link target={{ to: 'errorGroup', params: { fingerprint }, query }} title={message}>
             {cutText(message, 100, '…')}
           </Link>{' '}
-          <span className={css.mute}>
+          <span className="mute">
             {workflow}
             {kind && `, ${kindWords(kind)}`}
           </span>

@@ -57,7 +57,7 @@ function LooksOfThen(props: LookWindow) {
   return (
     <Panel title="Needs attention">
       <Looks parts={past} looks={looks} none="Nothing. No open errors, and no deliveries gave up in this window." />
-      <p className={`${css.mute} ${css.sentences} ${css.note}`}>
+      <p className={`mute ${css.sentences} ${css.note}`}>
         Limits, runners, schedules and lanes have no history: <Link target={{ to: 'overview' }}>show them now</Link>.
       </p>
     </Panel>
@@ -138,7 +138,7 @@ function Faults({ parts }: { parts: Readonly<Record<string, Part>> }) {
         isRetrying={failed.some(([, { isFetching }]) => isFetching)}
         onRetry={() => failed.map(([, { refetch }]) => refetch())}
       />
-      <p className={css.mute}>Not checked: {failed.map(([name]) => name).join(', ')}.</p>
+      <p className="mute">Not checked: {failed.map(([name]) => name).join(', ')}.</p>
     </>
   )
 }
@@ -147,7 +147,7 @@ function Faults({ parts }: { parts: Readonly<Record<string, Part>> }) {
 function None({ parts, text }: { parts: readonly Part[]; text: string }) {
   if (parts.some(({ error }) => error !== null)) return null
   if (parts.some(({ data }) => data === undefined)) return <Waiting rows={2} />
-  return <p className={css.mute}>{text}</p>
+  return <p className="mute">{text}</p>
 }
 
 /** The sentences. The keys j and k move between them, and Enter follows the link. */

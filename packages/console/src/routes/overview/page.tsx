@@ -199,7 +199,7 @@ function Upcoming({ isPinned }: { isPinned: boolean }) {
       <Loaded query={query} rows={2}>
         {() => {
           const next = nextFires(itemsOf(query), SHOWN)
-          if (next.length === 0) return <p className={css.mute}>No upcoming schedules.</p>
+          if (next.length === 0) return <p className="mute">No upcoming schedules.</p>
           return (
             <ul className={`${css.list} ${css.sentences}`}>
               {next.map(({ id, name, at }) => (

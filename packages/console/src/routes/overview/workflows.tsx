@@ -33,7 +33,7 @@ export function Workflows({ window, from }: { window: Window; from: string | und
       <Loaded query={stats} rows={3}>
         {rows =>
           rows.length === 0 ? (
-            <p className={css.mute}>No workflows ran.</p>
+            <p className="mute">No workflows ran.</p>
           ) : (
             <PlainTable className={css.table} label="Workflows in this window" heads={HEADS}>
               {byTrouble(rows, earlier.data ?? [])
@@ -55,7 +55,7 @@ function Row({ of: { row, beforeMs, change }, window }: { of: Compared<Stats>; w
     <tr>
       <td title={`${workflow} in ${app}`}>
         <Link target={{ to: 'workflow', params: { app, name: workflow }, query: window }}>{workflow}</Link>{' '}
-        <span className={css.mute}>{app}</span>
+        <span className="mute">{app}</span>
       </td>
       <td>{started}</td>
       <td>
@@ -70,7 +70,7 @@ function Row({ of: { row, beforeMs, change }, window }: { of: Compared<Stats>; w
       <td title={beforeMs === undefined ? undefined : `${durationText(beforeMs)} in the previous window, ±9 %`}>
         {p95Ms === undefined ? '' : durationText(p95Ms)}
       </td>
-      <td>{change !== 1 && <b className={change > 1 ? css.worse : css.mute}>{changeText(change)}</b>}</td>
+      <td>{change !== 1 && <b className={change > 1 ? css.worse : 'mute'}>{changeText(change)}</b>}</td>
     </tr>
   )
 }

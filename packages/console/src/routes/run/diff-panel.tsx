@@ -108,7 +108,7 @@ function Comparison({ input, source, steps: { before, after } }: ComparisonProps
             </li>
           ))}
         </ul>
-        {shown.length > LISTED_MAX && <p className={css.mute}>{shown.length - LISTED_MAX} more steps.</p>}
+        {shown.length > LISTED_MAX && <p className="mute">{shown.length - LISTED_MAX} more steps.</p>}
       </section>
     </div>
   )
@@ -128,14 +128,14 @@ function OneStep({ diff, isFirst }: { diff: StepDiff; isFirst: boolean }) {
       <strong>
         <Visible text={cutText(name, 200)} />
       </strong>
-      <span className={css.mute}>{word}</span>
+      <span className="mute">{word}</span>
       {kind === 'status' && source && fork && (
         <span>
           <Status status={source.status} /> → <Status status={fork.status} />
         </span>
       )}
       {kind === 'slower' && (
-        <span className={css.mute}>
+        <span className="mute">
           {durationText(source?.durationMs ?? 0)} → {durationText(fork?.durationMs ?? 0)}
         </span>
       )}

@@ -77,7 +77,7 @@ export function Header({ view }: { view: RunView }) {
       {run.progress !== undefined && (
         <Fact name="Progress">
           <Progress source={sourceOf(run.progress.value)} />{' '}
-          <span className={css.mute}>
+          <span className="mute">
             <Moment at={run.progress.at} />
           </span>
         </Fact>

@@ -34,7 +34,7 @@ export function StateBar({ view, drawn }: { view: RunView; drawn: Drawn }) {
         {shares.map(({ state, ms, part }) => (
           <li key={state} title={exactMs(ms)}>
             <span aria-hidden="true" className={css.key} data-state={state} />
-            {WORDS[state] ?? state} {durationText(ms)} <span className={css.percent}>{percentText(part)}</span>
+            {WORDS[state] ?? state} {durationText(ms)} <span className="mute">{percentText(part)}</span>
           </li>
         ))}
       </ul>

@@ -200,7 +200,7 @@ function Tools({ timeline, view, passes, onNextFailed }: ToolsProps) {
           First {passes.count} passes: load more
         </Button>
       )}
-      {!view.hasAllSteps && <Polite className={css.reading} text={`First ${view.steps.length} steps; loading more…`} />}
+      {!view.hasAllSteps && <Polite className="mute" text={`First ${view.steps.length} steps; loading more…`} />}
     </div>
   )
 }

@@ -52,7 +52,7 @@ export function runColumns(shown: readonly string[], sorting: Sorting, longMs: n
       render: ({ workflow, kind }) => (
         <span title={workflow}>
           {workflow}
-          {kind && <span className={styles.mute}> {kindWords(kind)}</span>}
+          {kind && <span className="mute"> {kindWords(kind)}</span>}
         </span>
       ),
     },
@@ -133,7 +133,7 @@ function Trigger({ run: { eventName, cron, replayOf, parentRunId, startedBy, kin
             : ['', eventName]
   return (
     <span title={`${what} ${detail}`.trim()}>
-      {what !== '' && <span className={styles.mute}>{what} </span>}
+      {what !== '' && <span className="mute">{what} </span>}
       {shown}
     </span>
   )
@@ -174,11 +174,11 @@ function At({ run }: { run: Run }) {
         <Suspense>
           <Progress source={progress} />
         </Suspense>
-        <span className={styles.mute}>{text}</span>
+        <span className="mute">{text}</span>
       </span>
     )
   return (
-    <span className={styles.mute} title={text}>
+    <span className="mute" title={text}>
       {text}
     </span>
   )

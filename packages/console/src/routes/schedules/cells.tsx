@@ -21,7 +21,7 @@ export function Starts({ schedule: { id, workflow, app, event } }: { schedule: S
   if (workflow === undefined || app === undefined)
     return (
       <span title={id}>
-        {id} <span className={css.mute}>sends {event?.name}</span>
+        {id} <span className="mute">sends {event?.name}</span>
       </span>
     )
   return (
@@ -29,7 +29,7 @@ export function Starts({ schedule: { id, workflow, app, event } }: { schedule: S
       <Link target={{ to: 'workflow', params: { app, name: workflow } }} title={id}>
         {workflow}
       </Link>{' '}
-      <span className={css.mute}>{app}</span>
+      <span className="mute">{app}</span>
     </>
   )
 }
@@ -39,7 +39,7 @@ export function When({ schedule: { cron, every, timezone } }: { schedule: Schedu
   const words = cronWords(cron)
   return (
     <span title={cron}>
-      {words ?? <code>{cron.replace(/^TZ=\S+\s+/, '')}</code>} <span className={css.mute}>{timezone}</span>
+      {words ?? <code>{cron.replace(/^TZ=\S+\s+/, '')}</code>} <span className="mute">{timezone}</span>
     </span>
   )
 }
@@ -47,7 +47,7 @@ export function When({ schedule: { cron, every, timezone } }: { schedule: Schedu
 export function Next({ schedule: { paused, next, lateMs } }: { schedule: Schedule }) {
   if (paused) return <Status status="paused" />
   if (lateMs !== undefined) return <span className={css.late}>{durationText(lateMs)} late</span>
-  if (next[0] === undefined) return <span className={css.mute}>has ended</span>
+  if (next[0] === undefined) return <span className="mute">has ended</span>
   return (
     <span title={next.map(at => localTime(Date.parse(at))).join('\n')}>
       <Moment at={next[0]} />

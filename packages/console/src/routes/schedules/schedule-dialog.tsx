@@ -105,7 +105,7 @@ function whyNotSaved({ id, name }: Draft, fault: string | undefined): string | u
 
 /** The instants at which the engine would fire. */
 function NextRuns({ entry, hasFault }: { entry: Schedule | undefined; hasFault: boolean }) {
-  if (!entry) return <p className={css.mute}>{hasFault ? 'None: see the error at its field' : 'Checking…'}</p>
+  if (!entry) return <p className="mute">{hasFault ? 'None: see the error at its field' : 'Checking…'}</p>
   if (entry.paused) return <p>None: the schedule is paused, and stays paused.</p>
   const times = entry.next.map(at => localTime(Date.parse(at)).slice(0, 19))
   return (

@@ -31,7 +31,7 @@ export function DryRun({ body, name, onName }: DryRunProps) {
     staleTime: 0,
   })
   if (body === undefined)
-    return <p className={css.mute}>Type a name and JSON data: nothing is sent until you press Send.</p>
+    return <p className="mute">Type a name and JSON data: nothing is sent until you press Send.</p>
   return (
     <Loaded query={query}>
       {reply => (
@@ -46,7 +46,7 @@ export function DryRun({ body, name, onName }: DryRunProps) {
             {reply.workflows.map(verdict => (
               <WorkflowVerdict key={`${verdict.app}/${verdict.workflow}`} verdict={verdict} />
             ))}
-            <p className={css.mute}>{wakesOf(reply)}</p>
+            <p className="mute">{wakesOf(reply)}</p>
             <Woken reply={reply} />
             {reply.warnings?.map(warning => (
               <p key={warning} className={css.problem}>
@@ -135,12 +135,12 @@ function WorkflowVerdict({ verdict }: { verdict: Verdict }) {
   return (
     <section className={css.verdict} data-matches={matches || undefined}>
       <h3>
-        <span aria-hidden="true">{matches ? '✓' : '✕'}</span> {workflow} <span className={css.mute}>{app}</span>
+        <span aria-hidden="true">{matches ? '✓' : '✕'}</span> {workflow} <span className="mute">{app}</span>
       </h3>
       <p>{matches ? (outcome === undefined ? 'matches' : OUTCOMES[outcome]) : (reason ?? 'filter is false')}</p>
       {trigger.match !== undefined && <code>{matchText(trigger.match)}</code>}
       {trigger.if !== undefined && <code>{trigger.if}</code>}
-      {keys.length > 0 && <p className={css.mute}>{keys.join(' · ')}</p>}
+      {keys.length > 0 && <p className="mute">{keys.join(' · ')}</p>}
       {cancels.length > 0 && (
         <p>
           Cancels {cancels.length === 1 ? 'run' : `${cancels.length} runs:`} {cancels.slice(0, 3).join(', ')}.

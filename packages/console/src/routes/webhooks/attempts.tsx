@@ -44,7 +44,7 @@ export function AttemptSchedule({ delivery }: { delivery: Calls['getWebhookDeliv
           </span>
         </li>
       )}
-      {left > 0 && <li className={css.mute}>{left} more if it fails</li>}
+      {left > 0 && <li className="mute">{left} more if it fails</li>}
     </ol>
   )
 }
@@ -60,7 +60,7 @@ export function Attempts({ delivery: { attempts } }: { delivery: Delivery }) {
               status={attempt.outcome === 'succeeded' ? 'succeeded' : 'failed'}
               word={`${attempt.attempt}. ${WORDS[attempt.outcome]}`}
             />{' '}
-            <span className={css.mute}>
+            <span className="mute">
               {attempt.statusCode ?? ''} after {durationText(attempt.durationMs)}, <Moment at={attempt.createdAt} />
             </span>
           </span>
@@ -80,7 +80,7 @@ export function Attempts({ delivery: { attempts } }: { delivery: Delivery }) {
           )}
         </li>
       ))}
-      {attempts.length === 0 && <li className={css.mute}>No attempts yet.</li>}
+      {attempts.length === 0 && <li className="mute">No attempts yet.</li>}
     </ol>
   )
 }

@@ -22,7 +22,7 @@ export function PostsOfDay({ endpointId }: { endpointId: string }) {
   const { data: points } = useRead('getWebhookEndpointSeries', { endpointId })
   if (!points) return null
   const { succeeded, failed } = totalOf(points)
-  if (succeeded + failed === 0) return <span className={css.mute}>no deliveries</span>
+  if (succeeded + failed === 0) return <span className="mute">no deliveries</span>
   const newest = newestAnswered(points)
   const slow = newest ? `, p95 ${durationText(newest.p95Ms)} ±9 %` : ''
   return (

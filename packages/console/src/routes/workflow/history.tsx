@@ -43,7 +43,7 @@ function Change({ change, isShown }: { change: Required<DefinitionChange>; isSho
       <summary>
         <Moment at={now.registeredAt} /> {text}
         {now.runner !== undefined && (
-          <span className={css.mute}>
+          <span className="mute">
             {' '}
             by <Visible text={now.runner} />
           </span>

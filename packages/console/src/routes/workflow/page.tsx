@@ -77,9 +77,7 @@ export default function WorkflowPage() {
       <FilterBar label="Window" fields={[...windowFields({ since, until: get('until'), isRequired: true }, set)]} />
       <Panel title="Definition">
         <Loaded query={definitions}>
-          {() =>
-            definition ? <Definition of={definition} /> : <p className={css.mute}>Not registered by any runner.</p>
-          }
+          {() => (definition ? <Definition of={definition} /> : <p className="mute">Not registered by any runner.</p>)}
         </Loaded>
       </Panel>
       {stats && <Numbers of={{ app, name }} stats={stats} />}

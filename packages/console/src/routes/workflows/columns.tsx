@@ -90,13 +90,13 @@ function Held({ of: { app, name, stats } }: { of: Counted }) {
 const duration = (ms: number | undefined) => (ms === undefined ? '' : durationText(ms))
 
 function Triggers({ row: { triggers, nextAt } }: { row: WorkflowRow }) {
-  if (triggers.length === 0) return <span className={css.mute}>no triggers</span>
+  if (triggers.length === 0) return <span className="mute">no triggers</span>
   const text = triggers.map(triggerWords).join(', ')
   return (
     <span title={text}>
       {text}
       {nextAt !== undefined && (
-        <span className={css.mute}>
+        <span className="mute">
           ,{' '}
           <span className={css.next}>
             next <Moment at={nextAt} />
@@ -111,7 +111,7 @@ function ServedBy({ row: { app, servers } }: { row: WorkflowRow }) {
   return (
     <span className={css.servedBy} title={servers?.join(', ')}>
       <Link target={{ to: 'app', params: { app } }}>{app}</Link>
-      {servers && <span className={css.mute}>, {runnersText(servers.length)}</span>}
+      {servers && <span className="mute">, {runnersText(servers.length)}</span>}
     </span>
   )
 }

@@ -21,7 +21,7 @@ export function PeekPanel({ name, head, isPinned, children }: PeekPanelProps) {
     <aside className={styles.peek} aria-label={name} data-pinned={isPinned || undefined}>
       <p className={styles.head}>{head}</p>
       {children}
-      {isPinned && <p className={styles.hint}>Space or Esc closes it.</p>}
+      {isPinned && <p className="mute">Space or Esc closes it.</p>}
     </aside>
   )
 }

@@ -47,7 +47,7 @@ export function ForkDone({ newRunId, onClose }: { newRunId: string; onClose(): v
         {steps?.steps.slice(0, 12).map(step => (
           <li key={step.id}>
             <Status status={step.status} word={cutText(step.name, 80)} />
-            {step.carried && <span className={css.mute}> carried</span>}
+            {step.carried && <span className="mute"> carried</span>}
           </li>
         ))}
       </ul>

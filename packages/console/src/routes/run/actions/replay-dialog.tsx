@@ -4,7 +4,6 @@ import { usePages } from '../../../data/queries.ts'
 import { useWrite } from '../../../data/write.ts'
 import { shortName } from '../../../ui/visible-text.ts'
 import type { RunView } from '../model/use-run.ts'
-import css from './actions.module.css'
 import { ForkDialog, RENEWED_BY_FORK } from './fork-dialog.tsx'
 
 export function ReplayDialog({ view, onClose }: { view: RunView; onClose(): void }) {
@@ -33,7 +32,7 @@ export function ReplayDialog({ view, onClose }: { view: RunView; onClose(): void
  * How many forks the run already has. The line has its place before the count is read, so that the content below does not move.
  */
 export function ForkCount({ runId }: { runId: string }) {
-  return <p className={css.mute}>{forkText(useForks(runId))}</p>
+  return <p className="mute">{forkText(useForks(runId))}</p>
 }
 
 function forkText(forks: ReturnType<typeof useForks>): string {

@@ -63,7 +63,7 @@ function StepList({ title, steps }: { title: string; steps: readonly WaterfallSt
             <Status status={status} word={shortName(name)} />
           </li>
         ))}
-        {steps.length > LISTED_MAX && <li className={css.mute}>{steps.length - LISTED_MAX} more</li>}
+        {steps.length > LISTED_MAX && <li className="mute">{steps.length - LISTED_MAX} more</li>}
       </ul>
     </section>
   )

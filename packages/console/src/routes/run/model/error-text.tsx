@@ -43,7 +43,7 @@ export function ErrorText({ error, isShort = false }: ErrorTextProps) {
       {isLong && !isWhole && (
         <Button onClick={() => setIsWhole(true)}>{message.length - short.length} more characters</Button>
       )}
-      {code !== undefined && <code className={css.code}>{code}</code>}
+      {code !== undefined && <code className="mute">{code}</code>}
       {!isShort && fields !== undefined && <Fields fields={fields} />}
       {!isShort && cause !== undefined && <Cause cause={cause as ErrorCause} />}
       {!isShort && stack !== undefined && <Stack error={{ ...error, stack }} />}
@@ -77,7 +77,7 @@ function Cause({ cause: { message, name = 'Error', code, fields, cause } }: { ca
         <strong>
           <Visible text={name} />
         </strong>
-        : <Visible text={message} /> {code !== undefined && <code className={css.code}>{code}</code>}
+        : <Visible text={message} /> {code !== undefined && <code className="mute">{code}</code>}
       </p>
       {fields !== undefined && <Fields fields={fields} />}
       {cause !== undefined && <Cause cause={cause} />}

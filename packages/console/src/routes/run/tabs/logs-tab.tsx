@@ -66,7 +66,7 @@ export function LogsTab({ view }: { view: RunView }) {
             Follow
           </Button>
         )}
-        <span className={css.count}>
+        <span className="mute">
           {lines.length} of {all.length} lines
         </span>
       </div>

@@ -43,7 +43,7 @@ export function TreeTab({ view }: { view: RunView }) {
             ) : (
               <Nodes nodes={nodes} own={view.run.id} />
             )}
-            {truncated && <p className={css.mute}>Truncated: a tree shows at most 8 levels and 500 runs and events.</p>}
+            {truncated && <p className="mute">Truncated: a tree shows at most 8 levels and 500 runs and events.</p>}
           </>
         )}
       </Loaded>
@@ -121,15 +121,15 @@ function NodeLine({ node, isOwn }: { node: TreeNode; isOwn: boolean }) {
       ) : (
         <Link target={type === 'event' ? { to: 'event', params: { id } } : { to: 'run', params: { id } }}>{title}</Link>
       )}
-      {type === 'run' && <code className={css.id}>{id.slice(-8)}</code>}
+      {type === 'run' && <code className="mute">{id.slice(-8)}</code>}
       {key !== undefined && (
-        <span className={css.mute}>
+        <span className="mute">
           key <Visible text={cutText(key, 200)} />
         </span>
       )}
-      {durationMs !== undefined && <span className={css.mute}>{durationText(durationMs)}</span>}
+      {durationMs !== undefined && <span className="mute">{durationText(durationMs)}</span>}
       {stepName !== undefined && (
-        <span className={css.mute}>
+        <span className="mute">
           by step <Visible text={cutText(stepName, 200)} />
         </span>
       )}
