@@ -40,7 +40,7 @@ export function NameFacets() {
           title={shortName(each.name)}
           onClick={() => set({ name: each.name === name ? undefined : each.name })}
         >
-          <span>{shortName(each.name)}</span> <small>{each.count}</small>
+          <span className="one-line">{shortName(each.name)}</span> <small>{each.count}</small>
         </Button>
       ))}
       {found.length > shown.length && <small>{found.length - shown.length} more</small>}

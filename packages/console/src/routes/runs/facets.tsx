@@ -116,7 +116,7 @@ function FacetList({ facet: { name: parameter, title, counts }, value, onChange 
           title={labelOf(name)}
           onClick={() => onChange(value === name ? undefined : name)}
         >
-          <span>{labelOf(name)}</span> <small>{grouped(runs)}</small>
+          <span className="one-line">{labelOf(name)}</span> <small>{grouped(runs)}</small>
         </Button>
       ))}
       {shown.length > SHOWN_MAX && <small>{shown.length - SHOWN_MAX} more</small>}

@@ -174,7 +174,9 @@ function Steps({ steps }: { steps: Stats['steps'] }) {
       <ol className={css.steps}>
         {stepRows(steps).map(({ name, percent, text }) => (
           <li key={name}>
-            <span title={name}>{name}</span>
+            <span className="one-line" title={name}>
+              {name}
+            </span>
             <div className={css.track}>
               <div className={css.bar} style={{ width: `${percent}%` }} />
             </div>

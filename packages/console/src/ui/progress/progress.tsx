@@ -17,7 +17,7 @@ export default function Progress({ source }: { source: string }) {
   return (
     <span className={styles.progress}>
       {part !== undefined && <progress max={1} value={part} aria-label="Progress" />}
-      <span title={visibleText(shown)}>
+      <span className="one-line" title={visibleText(shown)}>
         <Visible text={shown} />
       </span>
     </span>

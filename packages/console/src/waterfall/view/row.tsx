@@ -91,7 +91,7 @@ function BarLabel({ row }: { row: Extract<Row, { kind: 'bar' }> }) {
       <span aria-hidden="true" className={css.op} data-status={bar.status}>
         {bar.status === 'succeeded' ? opOf(bar.op).glyph : glyphOf(bar.status)}
       </span>
-      <span className={css.text} title={cutText(bar.label, 200)}>
+      <span className="one-line" title={cutText(bar.label, 200)}>
         <Visible text={cutText(bar.label, 200)} />
       </span>
       {bar.attempt > 1 && <span className={css.count}>×{bar.attempt}</span>}
@@ -109,7 +109,7 @@ function FoldLabel({ row }: { row: Extract<Row, { kind: 'fold' }> }) {
   const { fold } = row
   return (
     <>
-      <span className={css.text} title={cutText(fold.label, 200)}>
+      <span className="one-line" title={cutText(fold.label, 200)}>
         <Visible text={cutText(fold.label, 200)} />
       </span>
       <span className={css.count}>{fold.bars.length}</span>
