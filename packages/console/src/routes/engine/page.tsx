@@ -120,7 +120,7 @@ function Work({ samples }: { samples: readonly Sample[] }) {
     <Panel title="Load">
       <Loaded query={engines} rows={2}>
         {all => (
-          <ul className={css.sentences}>
+          <ul className={`plain-list ${css.sentences}`}>
             {laneWords(all).map(({ lane, sentence }) => (
               <li key={lane}>{sentence}</li>
             ))}

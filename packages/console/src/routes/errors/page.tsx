@@ -358,7 +358,7 @@ const whyNoGroup = ({ length }: readonly Group[]) =>
 function Runners({ of: { count, runners = [], lastRunner } }: { of: Group }) {
   const others = count - runners.reduce((sum, runner) => sum + runner.count, 0)
   return (
-    <ul className={css.runners}>
+    <ul className={`plain-list ${css.runners}`}>
       {runners.map(({ runnerId, ...runner }) => (
         <li key={runnerId}>
           <Visible text={runnerId} />

@@ -40,7 +40,7 @@ function Level({ parent, byParent }: { parent: string | undefined; byParent: ByP
   const nodes = parent === undefined ? [] : (byParent.get(parent) ?? [])
   if (nodes.length === 0) return null
   return (
-    <ul className={css.tree}>
+    <ul className={`plain-list ${css.tree}`}>
       {nodes.map(node => (
         <li key={node.id}>
           <span className="mute">{node.via}</span> <Node node={node} />

@@ -163,7 +163,7 @@ function Sentences({ looks }: { looks: readonly Look[] }) {
     { keys: 'k', label: 'Previous item', run: () => move(-1) },
   ])
   return (
-    <ul ref={list} className={`${css.list} ${css.sentences}`}>
+    <ul ref={list} className={`plain-list ${css.list} ${css.sentences}`}>
       {looks.map(({ key, sentence }) => (
         <li key={key}>{sentence}</li>
       ))}

@@ -145,7 +145,7 @@ function InFlight({ isPinned }: { isPinned: boolean }) {
     <Panel title={isPinned ? 'In flight now' : 'In flight'}>
       <Loaded query={facets} rows={2}>
         {({ status, waits }) => (
-          <ul className={css.list}>
+          <ul className={`plain-list ${css.list}`}>
             <InState status="queued" runs={status.queued} />
             <Kinds of={waits} status="queued" />
             {/* The filter `running` also finds runs that wait. */}
@@ -201,7 +201,7 @@ function Upcoming({ isPinned }: { isPinned: boolean }) {
           const next = nextFires(itemsOf(query), SHOWN)
           if (next.length === 0) return <p className="mute">No upcoming schedules.</p>
           return (
-            <ul className={`${css.list} ${css.sentences}`}>
+            <ul className={`plain-list ${css.list} ${css.sentences}`}>
               {next.map(({ id, name, at }) => (
                 <li key={id}>
                   <Moment at={at} /> <Link target={{ to: 'schedules' }}>{name}</Link>

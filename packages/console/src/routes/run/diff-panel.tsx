@@ -101,7 +101,7 @@ function Comparison({ input, source, steps: { before, after } }: ComparisonProps
             </Button>
           )}
         </h3>
-        <ul className={css.steps}>
+        <ul className="plain-list">
           {shown.slice(0, LISTED_MAX).map(diff => (
             <li key={`${diff.kind}${diff.id}`}>
               <OneStep diff={diff} isFirst={diff === first} />

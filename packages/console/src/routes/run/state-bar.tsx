@@ -30,7 +30,7 @@ export function StateBar({ view, drawn }: { view: RunView; drawn: Drawn }) {
           <span key={state} className={css.part} data-state={state} style={{ flexGrow: part }} />
         ))}
       </div>
-      <ul className={css.legend} aria-label="Time in state">
+      <ul className={`plain-list ${css.legend}`} aria-label="Time in state">
         {shares.map(({ state, ms, part }) => (
           <li key={state} title={exactMs(ms)}>
             <span aria-hidden="true" className={css.key} data-state={state} />

@@ -111,7 +111,7 @@ function NextRuns({ entry, hasFault }: { entry: Schedule | undefined; hasFault: 
   return (
     <>
       <Polite text={`Next run ${times[0]}`}>{times[0]}</Polite>
-      <ol className={css.next}>
+      <ol className="plain-list">
         {times.slice(1).map(time => (
           <li key={time}>{time}</li>
         ))}

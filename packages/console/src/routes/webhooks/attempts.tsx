@@ -52,7 +52,7 @@ export function AttemptSchedule({ delivery }: { delivery: Calls['getWebhookDeliv
 export function Attempts({ delivery: { attempts } }: { delivery: Delivery }) {
   const { isHidden } = useVeil()
   return (
-    <ol className={css.attempts}>
+    <ol className={`plain-list ${css.attempts}`}>
       {attempts.map(attempt => (
         <li key={attempt.id}>
           <span>

@@ -19,7 +19,7 @@ export function History({ changes, shown }: HistoryProps) {
   if (compared.length === 0) return null
   return (
     <Panel title="Definition changes">
-      <ul className={css.history}>
+      <ul className={`plain-list ${css.history}`}>
         {compared.map(change => (
           <li key={change.now.registeredAt}>
             <Change change={change} isShown={change.now.registeredAt === shown} />

@@ -106,7 +106,7 @@ export default function WorkflowPage() {
 function Definition({ of }: { of: WorkflowDefinition }) {
   const pause = usePauseOfWorkflow(of.app, of.name, of.pausedAt)
   return (
-    <ul className={css.words}>
+    <ul className={`plain-list ${css.words}`}>
       <li>
         It is part of app <Link target={{ to: 'app', params: { app: of.app } }}>{of.app}</Link>.
       </li>
@@ -171,7 +171,7 @@ function Numbers({ of, stats }: { of: { app: string; name: string }; stats: Stat
 function Steps({ steps }: { steps: Stats['steps'] }) {
   return (
     <Panel title="Steps by total time in the newest runs">
-      <ol className={css.steps}>
+      <ol className={`plain-list ${css.steps}`}>
         {stepRows(steps).map(({ name, percent, text }) => (
           <li key={name}>
             <span className="one-line" title={name}>

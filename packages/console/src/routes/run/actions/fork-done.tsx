@@ -43,7 +43,7 @@ export function ForkDone({ newRunId, onClose }: { newRunId: string; onClose(): v
           </Polite>
         )}
       </p>
-      <ul className={css.steps}>
+      <ul className="plain-list">
         {steps?.steps.slice(0, 12).map(step => (
           <li key={step.id}>
             <Status status={step.status} word={cutText(step.name, 80)} />

@@ -57,7 +57,7 @@ function StepList({ title, steps }: { title: string; steps: readonly WaterfallSt
       <h3>
         {title}: {steps.length}
       </h3>
-      <ul className={css.steps}>
+      <ul className="plain-list">
         {steps.slice(0, LISTED_MAX).map(({ id, name, status }) => (
           <li key={id}>
             <Status status={status} word={shortName(name)} />

@@ -48,7 +48,7 @@ export default function Graph({ run, tree }: GraphProps) {
     <div ref={box} className={css.graph} data-graph="" onKeyDown={event => moveFocus(event, family, layout)}>
       <div className={css.canvas} style={{ width, height }}>
         <Edges edges={family.edges} layout={layout} width={width} height={height} />
-        <ul className={css.nodes} aria-label="Runs and events">
+        <ul className={`plain-list ${css.nodes}`} aria-label="Runs and events">
           {family.nodes.map(node => (
             <Node key={node.id} node={node} family={family} own={run.id} place={layout.places.get(node.id)} />
           ))}

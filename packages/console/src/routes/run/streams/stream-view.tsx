@@ -154,7 +154,7 @@ function Texts({ entries, ...rest }: PartsProps) {
 function Chunks({ entries, ...rest }: PartsProps) {
   const { isHidden } = useVeil()
   return (
-    <ol className={css.chunks}>
+    <ol className={`plain-list ${css.chunks}`}>
       {entries.map(entry => (
         <li key={entry.n} className={css.chunk}>
           <span className={css.number}>{entry.n}</span>

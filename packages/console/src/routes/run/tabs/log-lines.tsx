@@ -31,7 +31,7 @@ export interface LogLinesProps {
 export function LogLines({ lines, originMs, wraps = true, current, onScope }: LogLinesProps) {
   const { isHidden } = useVeil()
   return (
-    <ol className={css.lines} data-wraps={wraps || undefined}>
+    <ol className={`plain-list ${css.lines}`} data-wraps={wraps || undefined}>
       {lines.map(line => (
         <li
           key={line.seq}

@@ -108,7 +108,7 @@ function Counted({ counted: { matched, eligible, skipped, replayed = 0, sample }
         </p>
       )}
       {sample.length > 0 && (
-        <ul className={styles.sample}>
+        <ul className={`plain-list ${styles.sample}`}>
           {sample.slice(0, SAMPLE_SHOWN).map(({ id, workflow, status }) => (
             <li key={id}>
               <Status status={status} /> {shortName(workflow)}{' '}

@@ -59,7 +59,7 @@ export function SharedViews({ onClose }: { onClose(): void }) {
           rows.length === 0 ? (
             <p>Nobody has shared a view of this namespace.</p>
           ) : (
-            <ul className={styles.views}>
+            <ul className={`plain-list ${styles.views}`}>
               {rows.map(view => (
                 <SharedRow key={view.id} view={view} onClose={onClose} />
               ))}

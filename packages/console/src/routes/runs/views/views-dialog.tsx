@@ -25,7 +25,7 @@ export default function ViewsDialog({ onClose }: { onClose(): void }) {
     <Dialog title="Views" onClose={onClose}>
       <NameForm onSave={save} />
       {views.length > 0 && (
-        <ul className={styles.views}>
+        <ul className={`plain-list ${styles.views}`}>
           {views.map(({ name, query }) => (
             <li key={name}>
               <Link target={{ to: 'runs', query: new URLSearchParams(query) }} onClick={onClose} title={query}>
