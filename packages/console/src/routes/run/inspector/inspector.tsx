@@ -9,6 +9,7 @@ import type { Row } from '../../../waterfall/folds.ts'
 import type { RunView } from '../model/use-run.ts'
 import css from './inspector.module.css'
 import { StepDetail } from './step-detail.tsx'
+import { Term } from './term.tsx'
 
 export interface InspectorProps {
   row: Row
@@ -42,30 +43,15 @@ function FoldDetail({ row }: { row: Extract<Row, { kind: 'fold' }> }) {
   const { bars, failed, open, p50Ms, p95Ms, fromMs, toMs } = row.fold
   return (
     <dl className={css.facts}>
-      <dt>Steps</dt>
-      <dd>{bars.length}</dd>
-      <dt>Failed</dt>
-      <dd>{failed > 0 ? <Status status="failed" word={String(failed)} /> : 'none'}</dd>
-      {open > 0 && (
-        <>
-          <dt>Not finished</dt>
-          <dd>{open}</dd>
-        </>
-      )}
-      <dt>First start</dt>
-      <dd>{durationText(fromMs)}</dd>
-      {toMs !== undefined && (
-        <>
-          <dt>Last end</dt>
-          <dd>{durationText(toMs)}</dd>
-        </>
-      )}
+      <Term name="Steps">{bars.length}</Term>
+      <Term name="Failed">{failed > 0 ? <Status status="failed" word={String(failed)} /> : 'none'}</Term>
+      {open > 0 && <Term name="Not finished">{open}</Term>}
+      <Term name="First start">{durationText(fromMs)}</Term>
+      {toMs !== undefined && <Term name="Last end">{durationText(toMs)}</Term>}
       {p50Ms !== undefined && (
         <>
-          <dt>Median</dt>
-          <dd>{durationText(p50Ms)}</dd>
-          <dt>p95</dt>
-          <dd>{durationText(p95Ms ?? p50Ms)}</dd>
+          <Term name="Median">{durationText(p50Ms)}</Term>
+          <Term name="p95">{durationText(p95Ms ?? p50Ms)}</Term>
         </>
       )}
     </dl>

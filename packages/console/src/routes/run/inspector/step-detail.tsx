@@ -2,7 +2,7 @@
 
 import type { StepDetail as DetailRecord } from '@perdure/protocol'
 import { cutText, matchText } from '@perdure/protocol/portable'
-import { Fragment, lazy, Suspense, useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { sourceOf } from '../../../data/json/parse.ts'
 import { useRead } from '../../../data/queries.ts'
 import { Link, useQuery } from '../../../router/router.tsx'
@@ -20,6 +20,7 @@ import { ErrorText } from '../model/error-text.tsx'
 import { isTerminal, type RunView } from '../model/use-run.ts'
 import { LogLines } from '../tabs/log-lines.tsx'
 import css from './inspector.module.css'
+import { Term, TimeTerm } from './term.tsx'
 
 const SettleDialog = lazy(() => import('../actions/rare-dialogs.ts').then(all => ({ default: all.SettleDialog })))
 
@@ -119,10 +120,9 @@ function ErrorOfBar({ bar }: { bar: Bar }) {
 function SettledBy({ by: { actor, reason, at } }: { by: NonNullable<DetailRecord['settledBy']> }) {
   return (
     <dl className={css.facts}>
-      <dt>Settled by</dt>
-      <dd title={exactTime(Date.parse(at))}>
+      <Term name="Settled by" title={exactTime(Date.parse(at))}>
         {actor === undefined ? 'hand' : shortName(actor)}: {reason}
-      </dd>
+      </Term>
     </dl>
   )
 }
@@ -131,11 +131,10 @@ function SettledBy({ by: { actor, reason, at } }: { by: NonNullable<DetailRecord
 function ChildRun({ runId, stepName }: { runId: string; stepName: string }) {
   return (
     <dl className={css.facts}>
-      <dt>From child run</dt>
-      <dd>
+      <Term name="From child run">
         <Link target={{ to: 'run', params: { id: runId }, query: { step: stepName } }}>{runId}</Link>{' '}
         <Link target={{ to: 'run', params: { id: runId }, query: { tab: 'logs' } }}>logs</Link>
-      </dd>
+      </Term>
     </dl>
   )
 }
@@ -146,10 +145,9 @@ function Source({ view, stepName }: { view: RunView; stepName: string }) {
   if (replayOf === undefined) return null
   return (
     <dl className={css.facts}>
-      <dt>Executed in</dt>
-      <dd>
+      <Term name="Executed in">
         <Link target={{ to: 'run', params: { id: replayOf }, query: { step: stepName } }}>{replayOf}</Link>
-      </dd>
+      </Term>
     </dl>
   )
 }
@@ -158,40 +156,21 @@ function Times({ bar, view, step }: { bar: Bar; view: RunView; step: WaterfallSt
   const startMs = view.originMs + bar.fromMs
   return (
     <dl className={css.facts}>
-      <dt>Started</dt>
-      <dd title={exactTime(startMs)}>
+      <Term name="Started" title={exactTime(startMs)}>
         {durationText(bar.fromMs)} into the run, {localTime(startMs)}
-      </dd>
+      </Term>
       {bar.toMs !== undefined && (
-        <>
-          <dt>Duration</dt>
-          <dd title={exactMs(bar.toMs - bar.fromMs)}>{durationText(bar.toMs - bar.fromMs)}</dd>
-        </>
+        <Term name="Duration" title={exactMs(bar.toMs - bar.fromMs)}>
+          {durationText(bar.toMs - bar.fromMs)}
+        </Term>
       )}
-      <dt>Attempt</dt>
-      <dd>{attemptsText(bar)}</dd>
-      {step?.runner !== undefined && (
-        <>
-          <dt>Runner</dt>
-          <dd>{step.runner}</dd>
-        </>
-      )}
-      {step?.wakeAt !== undefined && (
-        <>
-          <dt>{bar.toMs === undefined ? 'Until' : 'Deadline'}</dt>
-          <dd title={exactTime(Date.parse(step.wakeAt))}>{localTime(Date.parse(step.wakeAt))}</dd>
-        </>
-      )}
-      {step?.nextAttemptAt !== undefined && (
-        <>
-          <dt>Next attempt</dt>
-          <dd title={exactTime(Date.parse(step.nextAttemptAt))}>{localTime(Date.parse(step.nextAttemptAt))}</dd>
-        </>
-      )}
-      <dt>Step ID</dt>
-      <dd>
+      <Term name="Attempt">{attemptsText(bar)}</Term>
+      {step?.runner !== undefined && <Term name="Runner">{step.runner}</Term>}
+      {step?.wakeAt !== undefined && <TimeTerm name={bar.toMs === undefined ? 'Until' : 'Deadline'} at={step.wakeAt} />}
+      {step?.nextAttemptAt !== undefined && <TimeTerm name="Next attempt" at={step.nextAttemptAt} />}
+      <Term name="Step ID">
         <code className={css.id}>{bar.id.slice(0, 12)}…</code> <CopyButton text={bar.id} label="Copy step ID" />
-      </dd>
+      </Term>
     </dl>
   )
 }
@@ -245,57 +224,24 @@ function References({ step, isBundle }: { step: WaterfallStep; isBundle: boolean
   if (!childRunId && !startedRunId && !awaitedRunId && !eventName && !emittedEventId && !deliveryId) return null
   return (
     <dl className={css.facts}>
-      {childRunId && (
-        <>
-          <dt>Child run</dt>
-          <dd>
-            <Link target={{ to: 'run', params: { id: childRunId } }}>{childRunId}</Link>{' '}
-            {!isBundle && <ChildStatus id={childRunId} />}
-          </dd>
-        </>
-      )}
-      {startedRunId && (
-        <>
-          <dt>Started</dt>
-          <dd>
-            <Link target={{ to: 'run', params: { id: startedRunId } }}>{startedRunId}</Link>{' '}
-            {!isBundle && <ChildStatus id={startedRunId} />}
-          </dd>
-        </>
-      )}
-      {awaitedRunId && (
-        <>
-          <dt>Waits for</dt>
-          <dd>
-            <Link target={{ to: 'run', params: { id: awaitedRunId } }}>{awaitedRunId}</Link>{' '}
-            {!isBundle && <ChildStatus id={awaitedRunId} />}
-          </dd>
-        </>
-      )}
+      {childRunId && <RunTerm name="Child run" id={childRunId} isBundle={isBundle} />}
+      {startedRunId && <RunTerm name="Started" id={startedRunId} isBundle={isBundle} />}
+      {awaitedRunId && <RunTerm name="Waits for" id={awaitedRunId} isBundle={isBundle} />}
       {eventName && (
-        <>
-          <dt>Event</dt>
-          <dd>
-            <Link target={{ to: 'events', query: { name: eventName } }}>{cutText(eventName, 200)}</Link>
-            {match !== undefined && <code> {cutText(matchText(match), 400)}</code>}
-          </dd>
-        </>
+        <Term name="Event">
+          <Link target={{ to: 'events', query: { name: eventName } }}>{cutText(eventName, 200)}</Link>
+          {match !== undefined && <code> {cutText(matchText(match), 400)}</code>}
+        </Term>
       )}
       {emittedEventId && (
-        <>
-          <dt>Emitted</dt>
-          <dd>
-            <Link target={{ to: 'event', params: { id: emittedEventId } }}>{emittedEventId}</Link>
-          </dd>
-        </>
+        <Term name="Emitted">
+          <Link target={{ to: 'event', params: { id: emittedEventId } }}>{emittedEventId}</Link>
+        </Term>
       )}
       {deliveryId && (
-        <>
-          <dt>Delivery</dt>
-          <dd>
-            <Link target={{ to: 'delivery', params: { id: deliveryId } }}>{deliveryId}</Link>
-          </dd>
-        </>
+        <Term name="Delivery">
+          <Link target={{ to: 'delivery', params: { id: deliveryId } }}>{deliveryId}</Link>
+        </Term>
       )}
     </dl>
   )
@@ -308,26 +254,15 @@ function Effects({ effects: { woke, triggered, more = 0 } }: { effects: NonNulla
       <h3>Effects</h3>
       <dl className={css.facts}>
         {triggered.map(({ app, workflow, runId, liveRunId, ...held }) => (
-          <Fragment key={`${app}/${workflow}`}>
-            <dt>{shortName(workflow)}</dt>
-            <dd>
-              {HELD.find(([flag]) => held[flag])?.[1] ?? 'started'} <RunLink id={runId ?? liveRunId} />
-            </dd>
-          </Fragment>
+          <Term key={`${app}/${workflow}`} name={shortName(workflow)}>
+            {HELD.find(([flag]) => held[flag])?.[1] ?? 'started'} <RunLink id={runId ?? liveRunId} />
+          </Term>
         ))}
-        {more > 0 && (
-          <>
-            <dt>More</dt>
-            <dd>{more} workflows, listed on the event</dd>
-          </>
-        )}
+        {more > 0 && <Term name="More">{more} workflows, listed on the event</Term>}
         {woke > 0 && (
-          <>
-            <dt>Resumed</dt>
-            <dd>
-              {woke} {woke === 1 ? 'run' : 'runs'}
-            </dd>
-          </>
+          <Term name="Resumed">
+            {woke} {woke === 1 ? 'run' : 'runs'}
+          </Term>
         )}
       </dl>
     </section>
@@ -346,6 +281,15 @@ const HELD = [
 
 function RunLink({ id }: { id: string | undefined }) {
   return id === undefined ? null : <Link target={{ to: 'run', params: { id } }}>{id}</Link>
+}
+
+/** A run that a step names. */
+function RunTerm({ name, id, isBundle }: { name: string; id: string; isBundle: boolean }) {
+  return (
+    <Term name={name}>
+      <RunLink id={id} /> {!isBundle && <ChildStatus id={id} />}
+    </Term>
+  )
 }
 
 function ChildStatus({ id }: { id: string }) {
