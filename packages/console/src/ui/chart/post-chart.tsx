@@ -1,11 +1,10 @@
 // Posts over time: a stacked bar for each span of time, and the 95th percentile of durations as a line; or only the line, for a
 // row of a table. A table has the same numbers for screen readers.
 
-import { useId } from 'react'
+import { Bars } from './bars.tsx'
 import css from './chart.module.css'
-import { Chart, durationCell, longestOf, P95, PLOT_HEIGHT } from './chart.tsx'
-import { Hatch } from './hatch.tsx'
-import { lineOf, niceMax, placeOf } from './scale.ts'
+import { Chart, durationCell, longestOf, P95 } from './chart.tsx'
+import { lineOf, niceMax } from './scale.ts'
 
 export interface PostPoint {
   at: string
@@ -24,7 +23,6 @@ const COLUMNS = [
 ] as const
 
 export function PostChart({ label, points, nowMs }: { label: string; points: readonly PostPoint[]; nowMs: number }) {
-  const hatch = useId()
   const maxPosts = niceMax(Math.max(...points.map(({ succeeded, failed }) => succeeded + failed), 1))
   return (
     <Chart
@@ -35,14 +33,7 @@ export function PostChart({ label, points, nowMs }: { label: string; points: rea
       lines={[P95]}
       top={maxPosts}
       most={`up to ${maxPosts} ${maxPosts === 1 ? 'delivery' : 'deliveries'}`}
-      bars={
-        <>
-          <Hatch id={hatch} />
-          {points.map((point, i) => (
-            <Bar key={point.at} point={point} x={i} scale={{ max: maxPosts, hatch }} />
-          ))}
-        </>
-      }
+      bars={<Bars points={points} kinds={KINDS} max={maxPosts} />}
       columns={COLUMNS}
     />
   )
@@ -64,23 +55,4 @@ export function Sparkline({ label, points }: { label: string; points: readonly P
       <path className={css.line} d={lineOf(points.map(P95.of), longestOf(points, [P95]), SPARK.height)} />
     </svg>
   )
-}
-
-interface Scale {
-  max: number
-  /** Id of the pattern for failed posts. */
-  hatch: string
-}
-
-function Bar({ point, x, scale: { max, hatch } }: { point: PostPoint; x: number; scale: Scale }) {
-  let below = 0
-  return KINDS.map(kind => {
-    const posts = point[kind]
-    if (posts === 0) return null
-    below += posts
-    const y = placeOf(below, max, PLOT_HEIGHT)
-    const height = PLOT_HEIGHT - placeOf(posts, max, PLOT_HEIGHT)
-    const fill = kind === 'failed' ? `url(#${hatch})` : undefined
-    return <rect key={kind} data-kind={kind} x={x + 0.1} width={0.8} y={y} height={height} fill={fill} />
-  })
 }

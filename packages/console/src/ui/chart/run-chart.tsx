@@ -1,13 +1,12 @@
 // Runs over time: a stacked bar of ends for each span of time, a dash for the starts, and the 95th percentile of durations as a
 // line. Bars differ by fill, not only by colour. A table has the same numbers for screen readers.
 
-import { useId } from 'react'
 import { durationText } from '../duration.ts'
 import { clockText } from '../time.ts'
+import { Bars } from './bars.tsx'
 import { Brush } from './brush.tsx'
 import css from './chart.module.css'
 import { Chart, durationCell, P95, PLOT_HEIGHT } from './chart.tsx'
-import { Hatch } from './hatch.tsx'
 import { type ChartMark, placedMarks, spanOf } from './marks.tsx'
 import { niceMax, placeOf } from './scale.ts'
 
@@ -46,7 +45,6 @@ export interface RunChartProps {
 }
 
 export function RunChart({ label, points, nowMs, marks = [], onMark, onChoose, onZoom, onZoomOut }: RunChartProps) {
-  const hatch = useId()
   const maxRuns = niceMax(Math.max(...points.map(point => Math.max(point.started, endsOf(point))), 1))
   const spanMs = spanOf(points)
   const startOf = (i: number) => Date.parse(points[i]?.at ?? '')
@@ -68,10 +66,7 @@ export function RunChart({ label, points, nowMs, marks = [], onMark, onChoose, o
       onMark={onMark}
       bars={
         <>
-          <Hatch id={hatch} />
-          {points.map((point, i) => (
-            <Bar key={point.at} point={point} x={i} scale={{ max: maxRuns, hatch }} />
-          ))}
+          <Bars points={points} kinds={KINDS} max={maxRuns} />
           <path className={css.starts} d={startsOf(points, maxRuns)} />
         </>
       }
@@ -117,31 +112,4 @@ function startsOf(points: readonly RunPoint[], max: number): string {
 function wordsOf({ started, succeeded, failed, cancelled, p95Ms }: Omit<RunPoint, 'at'>): string {
   const duration = p95Ms === undefined ? '' : `, p95 ${durationText(p95Ms)} ±9 %`
   return `${started} started, ${succeeded} succeeded, ${failed} failed, ${cancelled} cancelled${duration}`
-}
-
-interface Scale {
-  max: number
-  /** Id of the pattern for failed runs. */
-  hatch: string
-}
-
-function Bar({ point, x, scale: { max, hatch } }: { point: RunPoint; x: number; scale: Scale }) {
-  let below = 0
-  return KINDS.map(kind => {
-    const runs = point[kind]
-    if (runs === 0) return null
-    below += runs
-    const y = placeOf(below, max, PLOT_HEIGHT)
-    return (
-      <rect
-        key={kind}
-        data-kind={kind}
-        x={x + 0.1}
-        width={0.8}
-        y={y}
-        height={PLOT_HEIGHT - placeOf(runs, max, PLOT_HEIGHT)}
-        fill={kind === 'failed' ? `url(#${hatch})` : undefined}
-      />
-    )
-  })
 }
