@@ -6,7 +6,7 @@ import { durationText } from '../duration.ts'
 import { clockText } from '../time.ts'
 import { TimeAxis, ValueAxis } from './axes.tsx'
 import css from './chart.module.css'
-import { type ChartMark, Marks, marksBySpan, type PlacedMark } from './marks.tsx'
+import { type ChartMark, Marks, marksBySpan, placedMarks } from './marks.tsx'
 import { axisCount, axisDuration, lineOf, niceMax } from './scale.ts'
 
 /** Height of the plot, in the coordinates of its drawing. */
@@ -41,7 +41,8 @@ export interface ChartProps<Point extends TimePoint> {
   /** The top of the bar axis as text, such as "up to 50 runs", or another note. */
   most: string
   lines: readonly ChartLine<Point>[]
-  marks?: readonly PlacedMark[] | undefined
+  /** Moments to mark, such as a change of the definition. */
+  marks?: readonly ChartMark[] | undefined
   /** The user chose a mark. */
   onMark?: ((mark: ChartMark) => void) | undefined
   /** The bars, drawn 1 wide for each point. */
@@ -61,7 +62,8 @@ function endText(points: readonly TimePoint[], nowMs: number): string {
 }
 
 export function Chart<Point extends TimePoint>(props: ChartProps<Point>) {
-  const { label, points, nowMs, kinds, top, most, lines, marks = [], onMark, bars, over } = props
+  const { label, points, nowMs, kinds, top, most, lines, onMark, bars, over } = props
+  const marks = placedMarks(props.marks ?? [], points, nowMs)
   const maxMs = longestOf(points, lines)
   const hasDurations = points.some(point => lines.some(({ of }) => of(point) !== undefined))
   const marked = marksBySpan(marks, points)

@@ -21,8 +21,10 @@ export interface PlacedMark extends ChartMark {
 /** Returns the marks within the times of the points. */
 export function placedMarks(
   marks: readonly ChartMark[],
-  { points, spanMs, nowMs }: { points: readonly { at: string }[]; spanMs: number; nowMs: number },
+  points: readonly { at: string }[],
+  nowMs: number,
 ): PlacedMark[] {
+  const spanMs = spanOf(points)
   return marks.flatMap(mark => {
     const x = markPlace(Date.parse(mark.at), { points, spanMs })
     return x === undefined ? [] : [{ ...mark, x, title: `${mark.text}, ${clockText(Date.parse(mark.at), nowMs)}` }]

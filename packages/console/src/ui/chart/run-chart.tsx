@@ -2,12 +2,11 @@
 // line. Bars differ by fill, not only by colour. A table has the same numbers for screen readers.
 
 import { durationText } from '../duration.ts'
-import { clockText } from '../time.ts'
 import { Bars } from './bars.tsx'
-import { Brush } from './brush.tsx'
+import { Brush, type SpanActions } from './brush.tsx'
 import css from './chart.module.css'
 import { Chart, durationCell, P95, PLOT_HEIGHT } from './chart.tsx'
-import { type ChartMark, placedMarks, spanOf } from './marks.tsx'
+import type { ChartMark } from './marks.tsx'
 import { niceMax, placeOf } from './scale.ts'
 
 export interface RunPoint {
@@ -28,31 +27,17 @@ const COLUMNS = [
   ['p95', ({ p95Ms }: RunPoint) => durationCell(p95Ms)],
 ] as const
 
-export interface RunChartProps {
+export interface RunChartProps extends SpanActions {
   label: string
   points: readonly RunPoint[]
   /** The engine's time, for labels of the axis. */
   nowMs: number
-  /** Moments to mark, such as a change of the definition. */
   marks?: readonly ChartMark[]
   onMark?(mark: ChartMark): void
-  /** The user chose a span of time: its beginning and its end. Without `onZoom` several may be chosen together. */
-  onChoose?(fromMs: number, toMs: number): void
-  /** The user chose several spans together. */
-  onZoom?(fromMs: number, toMs: number): void
-  /** The key `-` was pressed. */
-  onZoomOut?(): void
 }
 
-export function RunChart({ label, points, nowMs, marks = [], onMark, onChoose, onZoom, onZoomOut }: RunChartProps) {
+export function RunChart({ label, points, nowMs, marks, onMark, ...actions }: RunChartProps) {
   const maxRuns = niceMax(Math.max(...points.map(point => Math.max(point.started, endsOf(point))), 1))
-  const spanMs = spanOf(points)
-  const startOf = (i: number) => Date.parse(points[i]?.at ?? '')
-  const wordsOfSpan = (first: number, last: number) => {
-    const from = clockText(startOf(first), nowMs)
-    if (first === last) return `${from}: ${wordsOf(points[first] as RunPoint)}`
-    return `${from} to ${clockText(startOf(last) + spanMs, nowMs)}: ${wordsOf(sumOf(points.slice(first, last + 1)))}`
-  }
   return (
     <Chart
       label={label}
@@ -62,7 +47,7 @@ export function RunChart({ label, points, nowMs, marks = [], onMark, onChoose, o
       lines={[P95]}
       top={maxRuns}
       most={`up to ${maxRuns} ${maxRuns === 1 ? 'run' : 'runs'}`}
-      marks={placedMarks(marks, { points, spanMs, nowMs })}
+      marks={marks}
       onMark={onMark}
       bars={
         <>
@@ -70,37 +55,13 @@ export function RunChart({ label, points, nowMs, marks = [], onMark, onChoose, o
           <path className={css.starts} d={startsOf(points, maxRuns)} />
         </>
       }
-      over={
-        onChoose ? (
-          <Brush
-            label={label}
-            count={points.length}
-            wordsOf={wordsOfSpan}
-            onZoomOut={onZoomOut}
-            onChoose={(first, last) =>
-              (first === last ? onChoose : (onZoom ?? onChoose))(startOf(first), startOf(last) + spanMs)
-            }
-          />
-        ) : (
-          <div className={css.hits}>
-            {points.map((point, i) => (
-              <span key={point.at} title={wordsOfSpan(i, i)} />
-            ))}
-          </div>
-        )
-      }
+      over={<Brush label={label} points={points} nowMs={nowMs} wordsOf={wordsOf} {...actions} />}
       columns={COLUMNS}
     />
   )
 }
 
 const endsOf = ({ succeeded, failed, cancelled }: RunPoint) => succeeded + failed + cancelled
-
-/** Returns the runs of several spans. Percentiles of spans cannot be added. */
-function sumOf(points: readonly RunPoint[]): Omit<RunPoint, 'at'> {
-  const sum = (of: 'started' | (typeof KINDS)[number]) => points.reduce((all, point) => all + point[of], 0)
-  return { started: sum('started'), succeeded: sum('succeeded'), failed: sum('failed'), cancelled: sum('cancelled') }
-}
 
 /** Returns a dash over the bar of each span in which runs started, at the height of their number. */
 function startsOf(points: readonly RunPoint[], max: number): string {
@@ -109,7 +70,10 @@ function startsOf(points: readonly RunPoint[], max: number): string {
     .join('')
 }
 
-function wordsOf({ started, succeeded, failed, cancelled, p95Ms }: Omit<RunPoint, 'at'>): string {
+function wordsOf(points: readonly RunPoint[]): string {
+  const sum = (of: 'started' | (typeof KINDS)[number]) => points.reduce((all, point) => all + point[of], 0)
+  // Percentiles of spans cannot be added.
+  const p95Ms = points.length === 1 ? points[0]?.p95Ms : undefined
   const duration = p95Ms === undefined ? '' : `, p95 ${durationText(p95Ms)} ±9 %`
-  return `${started} started, ${succeeded} succeeded, ${failed} failed, ${cancelled} cancelled${duration}`
+  return `${sum('started')} started, ${KINDS.map(kind => `${sum(kind)} ${kind}`).join(', ')}${duration}`
 }
