@@ -27,23 +27,22 @@ export function callOf({ name, params, query }: PageMatch): PageCall | undefined
   }
   const call = CALLS[name](params as Readonly<Record<string, string>>, get)
   const filters = PAGES_OF_ONE.has(name) ? [] : PARAMETERS[name]
-  return call && { call, missing: filters.filter(key => query.has(key) && !used.has(key)) }
+  return call && { call: given(call), missing: filters.filter(key => query.has(key) && !used.has(key)) }
 }
 
 /** Pages of one thing: their parameters choose a part of it. */
 const PAGES_OF_ONE: ReadonlySet<RouteName> = new Set(['run', 'event', 'delivery', 'receiver', 'bundle'])
 
 const time = (name: 'since' | 'until', get: Get) => sinceParam(get(name), engineNow()) ?? get(name)
-const since = (get: Get) => time('since', get)
-const until = (get: Get) => time('until', get)
+const times = (get: Get) => ({ since: time('since', get), until: time('until', get) })
 const id = (params: Readonly<Record<string, string>>) => params.id ?? ''
 
 /** Leaves out fields without a value, so that they do not become options. */
-const given = <Values extends object>(values: Values): Values =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Values
+const given = ({ id, input }: Call): Call =>
+  ({ id, input: Object.fromEntries(Object.entries(input ?? {}).filter(([, value]) => value !== undefined)) }) as Call
 
 const CALLS: Readonly<Record<RouteName, (params: Readonly<Record<string, string>>, get: Get) => Call | undefined>> = {
-  overview: (_, get) => ({ id: 'getWorkflowStats', input: given({ since: since(get), until: until(get) }) }),
+  overview: (_, get) => ({ id: 'getWorkflowStats', input: times(get) }),
   runs: (_, get) => {
     const { partial: _partial, position: _position, ...input } = listInput(get)
     return { id: 'listRuns', input }
@@ -51,67 +50,51 @@ const CALLS: Readonly<Record<RouteName, (params: Readonly<Record<string, string>
   run: params => ({ id: 'getRun', input: { id: id(params) } }),
   workflows: (_, get) => {
     // The window belongs to the numbers, which are another read.
-    get('since')
-    get('until')
-    return { id: 'listWorkflows', input: given({ app: get('app') }) }
+    times(get)
+    return { id: 'listWorkflows', input: { app: get('app') } }
   },
-  workflow: ({ app, name }, get) => ({
-    id: 'getWorkflowStats',
-    input: given({ app, workflow: name, since: since(get), until: until(get) }),
-  }),
-  app: ({ app }, get) => ({
-    id: 'getWorkflowStats',
-    input: given({ app, since: since(get), until: until(get) }),
-  }),
+  workflow: ({ app, name }, get) => ({ id: 'getWorkflowStats', input: { app, workflow: name, ...times(get) } }),
+  app: ({ app }, get) => ({ id: 'getWorkflowStats', input: { app, ...times(get) } }),
   events: (_, get) => ({
     id: 'listEvents',
-    input: given({
+    input: {
       name: get('name'),
       app: get('app'),
       source: get('source') as 'api' | undefined,
-      since: since(get),
-      until: until(get),
-    }),
+      ...times(get),
+    },
   }),
   // The draft is not in the address. Its commands, which send it, are on the page.
   sendEvent: () => undefined,
   event: params => ({ id: 'getEvent', input: { id: id(params) } }),
-  schedules: (_, get) => ({ id: 'listSchedules', input: given({ source: get('source') as 'api' | undefined }) }),
+  schedules: (_, get) => ({ id: 'listSchedules', input: { source: get('source') as 'api' | undefined } }),
   limits: (_, get) => ({
     id: 'listLimits',
-    input: given({ app: get('app'), workflow: get('workflow'), key: get('key') }),
+    input: { app: get('app'), workflow: get('workflow'), key: get('key') },
   }),
-  runners: (_, get) => ({ id: 'listRunners', input: given({ app: get('app') }) }),
+  runners: (_, get) => ({ id: 'listRunners', input: { app: get('app') } }),
   errors: (_, get) => ({
     id: 'listErrors',
-    input: given({
+    input: {
       state: (get('state') ?? 'open') as 'open',
       app: get('app'),
       workflow: get('workflow'),
-      since: since(get),
-      until: until(get),
-    }),
+      ...times(get),
+    },
   }),
   errorGroup: ({ fingerprint }, get) => ({
     id: 'listRuns',
-    input: given({
-      error: fingerprint,
-      app: get('app'),
-      workflow: get('workflow'),
-      since: since(get),
-      until: until(get),
-    }),
+    input: { error: fingerprint, app: get('app'), workflow: get('workflow'), ...times(get) },
   }),
   deliveries: (_, get) => ({
     id: 'listWebhookDeliveries',
-    input: given({
+    input: {
       status: get('status') as 'failed' | undefined,
       app: get('app'),
       endpointId: get('endpoint'),
       eventKind: get('kind') as 'run.failed' | undefined,
-      since: since(get),
-      until: until(get),
-    }),
+      ...times(get),
+    },
   }),
   delivery: params => ({ id: 'getWebhookDelivery', input: { id: id(params) } }),
   endpoints: () => ({ id: 'listWebhookEndpoints', input: {} }),
@@ -120,13 +103,12 @@ const CALLS: Readonly<Record<RouteName, (params: Readonly<Record<string, string>
   receiver: () => ({ id: 'listWebhookReceivers', input: {} }),
   audit: (_, get) => ({
     id: 'listControlActions',
-    input: given({
+    input: {
       action: get('action') as 'cancel' | undefined,
       runId: get('run'),
       actor: get('actor'),
-      since: since(get),
-      until: until(get),
-    }),
+      ...times(get),
+    },
   }),
   keys: () => ({ id: 'listApiKeys', input: {} }),
   engine: () => ({ id: 'listEngines', input: {} }),
