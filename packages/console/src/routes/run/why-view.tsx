@@ -4,7 +4,7 @@ import type { RunExplanation } from '@perdure/protocol'
 import { cutText } from '@perdure/protocol/portable'
 import { Fragment } from 'react'
 import { useNow } from '../../data/time/clock.ts'
-import { Link } from '../../router/router.tsx'
+import { Link, type Target } from '../../router/router.tsx'
 import { Button, WriteButton } from '../../ui/button.tsx'
 import { durationText } from '../../ui/duration.ts'
 import { colourOf } from '../../ui/status.tsx'
@@ -75,35 +75,15 @@ function ActionView({ why, run, onAction, onStep }: ActionViewProps) {
   const action = whyAction(why)
   switch (action?.kind) {
     case 'send-event':
-      return (
-        <Link className={css.action} target={{ to: 'sendEvent', query: { wait: id } }}>
-          Send {cutText(action.name, 80)}…
-        </Link>
-      )
+      return linkTo({ to: 'sendEvent', query: { wait: id } }, `Send ${cutText(action.name, 80)}…`)
     case 'open-run':
-      return (
-        <Link className={css.action} target={{ to: 'run', params: { id: action.runId } }}>
-          {OPENED[action.what]}
-        </Link>
-      )
+      return linkTo({ to: 'run', params: { id: action.runId } }, OPENED[action.what])
     case 'runners':
-      return (
-        <Link className={css.action} target={{ to: 'runners', query: { app } }}>
-          Show runners
-        </Link>
-      )
+      return linkTo({ to: 'runners', query: { app } }, 'Show runners')
     case 'limits':
-      return (
-        <Link className={css.action} target={{ to: 'limits', query: { workflow } }}>
-          Show limit
-        </Link>
-      )
+      return linkTo({ to: 'limits', query: { workflow } }, 'Show limit')
     case 'workflow':
-      return (
-        <Link className={css.action} target={{ to: 'workflow', params: { app, name: workflow } }}>
-          Open the workflow to resume it
-        </Link>
-      )
+      return linkTo({ to: 'workflow', params: { app, name: workflow } }, 'Open the workflow to resume it')
     case 'resume':
       return <WriteButton onClick={() => onAction('resume')}>Resume…</WriteButton>
     case 'retry-from':
@@ -117,6 +97,14 @@ function ActionView({ why, run, onAction, onStep }: ActionViewProps) {
     case undefined:
       return null
   }
+}
+
+function linkTo(target: Target, text: string) {
+  return (
+    <Link className={css.action} target={target}>
+      {text}
+    </Link>
+  )
 }
 
 /** The runs that hold the slots this run waits for. */
