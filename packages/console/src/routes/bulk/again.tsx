@@ -3,7 +3,7 @@
 import { useState } from 'react'
 import { readClient } from '../../session/session.ts'
 import { WriteButton } from '../../ui/button.tsx'
-import { toast } from '../../ui/overlay/toasts.tsx'
+import { toastError } from '../../ui/overlay/toasts.tsx'
 import { grouped, runsText } from '../runs/bulk/actions.ts'
 import { BulkDialog } from '../runs/bulk/bulk-dialog.tsx'
 import css from './bulk.module.css'
@@ -20,7 +20,7 @@ export function Again({ job }: { job: BulkDetail }) {
   const read = () => {
     setReading(true)
     failedRuns(job.id)
-      .then(setIds, (error: Error) => toast(error.message, { isError: true }))
+      .then(setIds, toastError)
       .finally(() => setReading(false))
   }
   return (

@@ -13,7 +13,7 @@ import { useRenewal } from '../../ui/live-list/use-renewal.ts'
 import { Moment } from '../../ui/moment.tsx'
 import { Confirm } from '../../ui/overlay/dialog.tsx'
 import { Polite } from '../../ui/overlay/polite.tsx'
-import { toast } from '../../ui/overlay/toasts.tsx'
+import { toastError } from '../../ui/overlay/toasts.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import { Status } from '../../ui/status.tsx'
@@ -169,7 +169,7 @@ function Stop({ id }: { id: string }) {
           title="Stop this job?"
           action="Stop job"
           call={{ id: 'stopBulk', input: { id } }}
-          onConfirm={() => stop.mutate({ id }, { onError: error => toast(error.message, { isError: true }) })}
+          onConfirm={() => stop.mutate({ id }, { onError: toastError })}
           onClose={() => setAsking(false)}
         >
           <p>Remaining runs are not changed. Completed changes are not undone.</p>

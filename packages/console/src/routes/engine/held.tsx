@@ -4,20 +4,13 @@ import { useState } from 'react'
 import { useWrite } from '../../data/write.ts'
 import { WriteButton } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/overlay/dialog.tsx'
-import { toast } from '../../ui/overlay/toasts.tsx'
+import { toast, toastError } from '../../ui/overlay/toasts.tsx'
 import { Panel } from '../../ui/states/page.tsx'
 
 export function Held() {
   const [isAsking, setAsking] = useState(false)
   const release = useWrite('releaseEngine', ['getReadiness', 'listEngines'])
-  const start = () =>
-    release.mutate(
-      {},
-      {
-        onSuccess: () => toast('The engine is released'),
-        onError: error => toast(error.message, { isError: true }),
-      },
-    )
+  const start = () => release.mutate({}, { onSuccess: () => toast('The engine is released'), onError: toastError })
   return (
     <Panel title="Held">
       <p>

@@ -6,7 +6,7 @@ import { recount } from '../../live/link.ts'
 import { useSession, whyNoWrite } from '../../session/session.ts'
 import { WriteButton } from '../../ui/button.tsx'
 import { Moment } from '../../ui/moment.tsx'
-import { toast } from '../../ui/overlay/toasts.tsx'
+import { toast, toastError } from '../../ui/overlay/toasts.tsx'
 import { shortName } from '../../ui/visible-text.ts'
 import css from './errors.module.css'
 
@@ -34,10 +34,7 @@ function done(state: State): void {
 function useSetState() {
   const write = useWrite('setErrorState', ['listErrors', 'listControlActions'])
   return ({ fingerprint }: Pick<Group, 'fingerprint'>, state: State) =>
-    write.mutate(
-      { fingerprint, body: { state } },
-      { onSuccess: () => done(state), onError: error => toast(error.message, { isError: true }) },
-    )
+    write.mutate({ fingerprint, body: { state } }, { onSuccess: () => done(state), onError: toastError })
 }
 
 export function StateActions({ of: group }: { of: Group }) {

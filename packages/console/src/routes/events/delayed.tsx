@@ -11,7 +11,7 @@ import { veiledText } from '../../ui/json/veil-json.ts'
 import { useRenewal } from '../../ui/live-list/use-renewal.ts'
 import { Moment } from '../../ui/moment.tsx'
 import { Confirm } from '../../ui/overlay/dialog.tsx'
-import { toast } from '../../ui/overlay/toasts.tsx'
+import { toast, toastError } from '../../ui/overlay/toasts.tsx'
 import { Panel } from '../../ui/states/page.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
 import type { Look } from '../../ui/table/list-table.tsx'
@@ -68,13 +68,7 @@ export default function DelayedEvents({ name }: { name: string | undefined }) {
           call={{ id: 'deleteScheduledEvent', input: { id: cancelled.id } }}
           onClose={() => setCancelled(undefined)}
           onConfirm={() =>
-            remove.mutate(
-              { id: cancelled.id },
-              {
-                onSuccess: () => toast('Event cancelled'),
-                onError: error => toast(error.message, { isError: true }),
-              },
-            )
+            remove.mutate({ id: cancelled.id }, { onSuccess: () => toast('Event cancelled'), onError: toastError })
           }
         >
           <p>It was due {exactTime(Date.parse(cancelled.at)).split('\n')[0]}. Its deduplication ID remains in use.</p>

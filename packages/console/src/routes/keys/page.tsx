@@ -11,7 +11,7 @@ import { Button, WriteButton } from '../../ui/button.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { Confirm } from '../../ui/overlay/dialog.tsx'
 import { SecretOnce } from '../../ui/overlay/secret-once.tsx'
-import { toast } from '../../ui/overlay/toasts.tsx'
+import { toastError } from '../../ui/overlay/toasts.tsx'
 import { Empty, Snippet } from '../../ui/states/empty.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
@@ -169,7 +169,7 @@ function Revoke({ of: { id, label, source, revokedAt, expiresAt } }: { of: Key }
           isDanger
           onClose={() => setAsking(false)}
           call={{ id: 'revokeApiKey', input: { id } }}
-          onConfirm={() => revoke.mutate({ id }, { onError: error => toast(error.message, { isError: true }) })}
+          onConfirm={() => revoke.mutate({ id }, { onError: toastError })}
         >
           Programs that use this key are rejected within a second, and their streams end. This cannot be undone.
         </Confirm>

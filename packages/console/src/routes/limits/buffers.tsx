@@ -8,7 +8,7 @@ import { Link } from '../../router/router.tsx'
 import { WriteButton } from '../../ui/button.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { Confirm } from '../../ui/overlay/dialog.tsx'
-import { toast } from '../../ui/overlay/toasts.tsx'
+import { toast, toastError } from '../../ui/overlay/toasts.tsx'
 import { type ActiveFilter, Empty, Snippet } from '../../ui/states/empty.tsx'
 import { Panel } from '../../ui/states/page.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
@@ -85,13 +85,7 @@ function Flush({ buffer }: { buffer: Buffer }) {
   const [isAsking, setAsking] = useState(false)
   const flush = useWrite('flushBuffer', ['listBuffers', 'listLimits'])
   const start = () =>
-    flush.mutate(
-      { id },
-      {
-        onSuccess: ({ runId }) => toast(`Started: ${runId}`),
-        onError: error => toast(error.message, { isError: true }),
-      },
-    )
+    flush.mutate({ id }, { onSuccess: ({ runId }) => toast(`Started: ${runId}`), onError: toastError })
   return (
     <>
       <WriteButton startsRuns onClick={() => setAsking(true)}>

@@ -9,7 +9,7 @@ import { copyText } from '../../ui/overlay/copy.tsx'
 import { copyCommand } from '../../ui/overlay/copy-command.ts'
 import { Confirm } from '../../ui/overlay/dialog.tsx'
 import { PopupMenu } from '../../ui/overlay/popup-menu.tsx'
-import { toast } from '../../ui/overlay/toasts.tsx'
+import { toast, toastError } from '../../ui/overlay/toasts.tsx'
 import { CleanupBox } from '../run/actions/cleanup-box.tsx'
 import { ACTIONS } from './bulk/actions.ts'
 import type { Run } from './columns.tsx'
@@ -67,7 +67,7 @@ function Ask({ run, action, onClose }: { run: Run; action: Action; onClose(): vo
   const act = () =>
     write.mutate(cleansUp ? input : without, {
       onSuccess: ({ id, status }) => toast(id === run.id ? `The run is ${status}` : `The new run is ${id}`),
-      onError: error => toast(error.message, { isError: true }),
+      onError: toastError,
     })
   return (
     <Confirm

@@ -5,7 +5,7 @@ import { useNow } from '../../data/time/clock.ts'
 import { useWrite } from '../../data/write.ts'
 import { Button, WriteButton } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/overlay/dialog.tsx'
-import { toast } from '../../ui/overlay/toasts.tsx'
+import { toast, toastError } from '../../ui/overlay/toasts.tsx'
 import { localTime } from '../../ui/time.ts'
 import { useVeil } from '../../ui/veil.ts'
 import type { Schedule } from './cells.tsx'
@@ -21,7 +21,6 @@ export function Actions({ schedule }: { schedule: Schedule }) {
   const change = useWrite(changing, ['listSchedules'])
   const now = useNow()
   const close = () => setAsks(undefined)
-  const onError = (error: Error) => toast(error.message, { isError: true })
   return (
     <span className={css.actions}>
       <WriteButton startsRuns onClick={() => setAsks('fire')}>
@@ -42,7 +41,10 @@ export function Actions({ schedule }: { schedule: Schedule }) {
           action="Fire"
           call={{ id: 'fireSchedule', input: { id } }}
           onConfirm={() =>
-            fire.mutate({ id }, { onSuccess: ({ runId, eventId }) => toast(`Fired: ${runId ?? eventId}`), onError })
+            fire.mutate(
+              { id },
+              { onSuccess: ({ runId, eventId }) => toast(`Fired: ${runId ?? eventId}`), onError: toastError },
+            )
           }
           onClose={close}
         >
@@ -57,7 +59,7 @@ export function Actions({ schedule }: { schedule: Schedule }) {
           title={paused ? 'Resume the schedule' : 'Pause the schedule'}
           action={paused ? 'Resume' : 'Pause'}
           call={{ id: changing, input: { id } }}
-          onConfirm={() => change.mutate({ id }, { onError })}
+          onConfirm={() => change.mutate({ id }, { onError: toastError })}
           onClose={close}
         >
           {paused
@@ -79,7 +81,7 @@ export function DeleteSchedule({ id, onClose }: { id: string; onClose(): void })
       action="Delete"
       isDanger
       call={{ id: 'deleteSchedule', input }}
-      onConfirm={() => remove.mutate(input, { onError: error => toast(error.message, { isError: true }) })}
+      onConfirm={() => remove.mutate(input, { onError: toastError })}
       onClose={onClose}
     >
       It does not fire again. Runs already started continue, and its past events stay.

@@ -10,7 +10,7 @@ import { Facts } from '../../ui/facts.tsx'
 import { JsonTree } from '../../ui/json/json-tree.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { Confirm } from '../../ui/overlay/dialog.tsx'
-import { toast } from '../../ui/overlay/toasts.tsx'
+import { toast, toastError } from '../../ui/overlay/toasts.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import { Status } from '../../ui/status.tsx'
@@ -21,14 +21,7 @@ export function DeliveryView({ id }: { id: string }) {
   const query = useLiveDelivery(id)
   const redeliver = useWrite('redeliverWebhook', ['getWebhookDelivery', 'listWebhookDeliveries'])
   const [isAsking, setAsking] = useState(false)
-  const again = () =>
-    redeliver.mutate(
-      { id },
-      {
-        onSuccess: () => toast('Redelivery queued'),
-        onError: error => toast(error.message, { isError: true }),
-      },
-    )
+  const again = () => redeliver.mutate({ id }, { onSuccess: () => toast('Redelivery queued'), onError: toastError })
   return (
     <Page
       title="Delivery"

@@ -5,7 +5,7 @@ import { useWrite } from '../../data/write.ts'
 import { useNavigate } from '../../router/router.tsx'
 import { useSession } from '../../session/session.ts'
 import { Confirm } from '../../ui/overlay/dialog.tsx'
-import { toast } from '../../ui/overlay/toasts.tsx'
+import { toast, toastError } from '../../ui/overlay/toasts.tsx'
 import { EditEndpoint, type Endpoint } from './endpoint-form.tsx'
 import { whyNoKeyedWrite } from './parts/keyed.tsx'
 import { KeyedActions } from './parts/keyed-actions.tsx'
@@ -33,7 +33,7 @@ export function EndpointActions({ of: endpoint, onSecret, onTested }: { of: Endp
   const locked = whyNoKeyedWrite(useSession())
   const send = () => {
     toast(`Sending a test to ${url}`)
-    test.mutate({ id }, { onSuccess: onTested, onError: error => toast(error.message, { isError: true }) })
+    test.mutate({ id }, { onSuccess: onTested, onError: toastError })
   }
   const close = () => setAsks(undefined)
   return (

@@ -5,7 +5,7 @@ import { useEffect } from 'react'
 import { useWrite } from '../../data/write.ts'
 import { Confirm } from '../../ui/overlay/dialog.tsx'
 import { Polite } from '../../ui/overlay/polite.tsx'
-import { toast } from '../../ui/overlay/toasts.tsx'
+import { toast, toastError } from '../../ui/overlay/toasts.tsx'
 
 export type RedeliverFilter = Input<'redeliverWebhooks'>['body']['filter']
 
@@ -18,10 +18,7 @@ export function useRedeliverAll(filter: RedeliverFilter): () => void {
   return () =>
     mutate(
       { body: { filter } },
-      {
-        onSuccess: ({ queued, skipped }) => toast(`${queued} queued, ${skipped} skipped`),
-        onError: error => toast(error.message, { isError: true }),
-      },
+      { onSuccess: ({ queued, skipped }) => toast(`${queued} queued, ${skipped} skipped`), onError: toastError },
     )
 }
 

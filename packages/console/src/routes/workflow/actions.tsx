@@ -6,7 +6,7 @@ import { useWrite } from '../../data/write.ts'
 import { useNavigate } from '../../router/router.tsx'
 import { WriteButton } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/overlay/dialog.tsx'
-import { toast } from '../../ui/overlay/toasts.tsx'
+import { toast, toastError } from '../../ui/overlay/toasts.tsx'
 
 const LimitsDialog = lazy(() => import('./limits-dialog.tsx'))
 const RunDialog = lazy(() => import('./run-dialog.tsx').then(module => ({ default: module.RunDialog })))
@@ -20,10 +20,7 @@ export function WorkflowActions({ of }: { of: WorkflowDefinition }) {
   const apply = () =>
     change.mutate(
       { app, name },
-      {
-        onSuccess: () => toast(isPaused ? `${name} starts runs again` : `${name} is paused`),
-        onError: error => toast(error.message, { isError: true }),
-      },
+      { onSuccess: () => toast(isPaused ? `${name} starts runs again` : `${name} is paused`), onError: toastError },
     )
   const close = () => setAsks(undefined)
   return (
@@ -74,7 +71,7 @@ function DeleteDialog({ app, name, onClose }: { app: string; name: string; onClo
           toast(`${name} is deleted`)
           navigate({ to: 'workflows' })
         },
-        onError: error => toast(error.message, { isError: true }),
+        onError: toastError,
       },
     )
   return (

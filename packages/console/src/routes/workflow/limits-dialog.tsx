@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { useWrite } from '../../data/write.ts'
 import { Button, WriteButton } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/overlay/dialog.tsx'
-import { toast } from '../../ui/overlay/toasts.tsx'
+import { toast, toastError } from '../../ui/overlay/toasts.tsx'
 
 const LIMITS = ['concurrency', 'throttle'] as const
 const LIMIT_MAX = 1_000_000
@@ -34,7 +34,7 @@ export default function LimitsDialog({ of, onClose }: { of: WorkflowDefinition; 
         toast(`The limits of ${name} are set`)
         onClose()
       },
-      onError: error => toast(error.message, { isError: true }),
+      onError: toastError,
     })
   return (
     <Dialog

@@ -48,6 +48,10 @@ export function toast(text: string, { isError = false }: { isError?: boolean } =
   isWaiting = true
 }
 
+export function toastError({ message }: Error): void {
+  toast(message, { isError: true })
+}
+
 /** Speaks all waiting messages as one. */
 function speak(): void {
   isWaiting = false

@@ -5,7 +5,7 @@ import { useRead } from '../../../data/queries.ts'
 import { useWrite } from '../../../data/write.ts'
 import { useSession, whyNoWrite } from '../../../session/session.ts'
 import { Confirm } from '../../../ui/overlay/dialog.tsx'
-import { toast } from '../../../ui/overlay/toasts.tsx'
+import { toast, toastError } from '../../../ui/overlay/toasts.tsx'
 import { openDescendants } from '../model/tree.ts'
 import type { RunView } from '../model/use-run.ts'
 import { CleanupBox } from './cleanup-box.tsx'
@@ -39,10 +39,7 @@ export function ControlDialog({ view, action, onClose }: ControlDialogProps) {
       onClose={onClose}
       call={{ id: OPERATIONS[action], input }}
       onConfirm={() =>
-        write.mutate(input, {
-          onSuccess: ({ status }) => toast(`The run is ${status}`),
-          onError: error => toast(error.message, { isError: true }),
-        })
+        write.mutate(input, { onSuccess: ({ status }) => toast(`The run is ${status}`), onError: toastError })
       }
     >
       <p>{controlSentence(action, steps, { children, cleansUp: cleansUp && run.kind === undefined })}</p>

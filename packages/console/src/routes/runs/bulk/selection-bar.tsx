@@ -6,7 +6,7 @@ import { useState } from 'react'
 import type { Item } from '../../../data/queries.ts'
 import { useWrite } from '../../../data/write.ts'
 import { WriteButton } from '../../../ui/button.tsx'
-import { toast } from '../../../ui/overlay/toasts.tsx'
+import { toastError } from '../../../ui/overlay/toasts.tsx'
 import { SelectionToolbar } from '../../../ui/selection/bar.tsx'
 import { ACTIONS, BULK_ACTIONS, type BulkAction, grouped, runsText } from './actions.ts'
 import { BulkDialog } from './bulk-dialog.tsx'
@@ -40,7 +40,7 @@ export default function SelectionBar({ runs, ids, input, onClear }: SelectionBar
       { body: { action: 'cancel', filter, dryRun: true } },
       {
         onSuccess: counted => setAll({ filter, count: (counted as unknown as BulkPreview).matched }),
-        onError: error => toast(error.message, { isError: true }),
+        onError: toastError,
       },
     )
   const tooMany = all === undefined && ids.length > IDS_MAX ? `at most ${grouped(IDS_MAX)} rows: select all` : undefined

@@ -8,15 +8,13 @@ import { Link } from '../../../router/router.tsx'
 import { Button, WriteButton } from '../../../ui/button.tsx'
 import { Moment } from '../../../ui/moment.tsx'
 import { Confirm, Dialog } from '../../../ui/overlay/dialog.tsx'
-import { toast } from '../../../ui/overlay/toasts.tsx'
+import { toastError } from '../../../ui/overlay/toasts.tsx'
 import { Loaded } from '../../../ui/states/loaded.tsx'
 import { shortName } from '../../../ui/visible-text.ts'
 import styles from '../runs.module.css'
 import { NAME_CHARS_MAX, type View } from './views.ts'
 
 type Shared = Calls['listViews']['reply'][number]
-
-const onError = (error: Error) => toast(error.message, { isError: true })
 
 /** An id that no other view has. */
 const newId = () =>
@@ -39,7 +37,7 @@ export function ShareButton({ view, onShared }: { view: View; onShared(): void }
           title="Share the view"
           action="Share"
           call={{ id: 'putView', input }}
-          onConfirm={() => put.mutate(input, { onSuccess: onShared, onError })}
+          onConfirm={() => put.mutate(input, { onSuccess: onShared, onError: toastError })}
           onClose={() => setAsks(false)}
         >
           Everybody with a key of this namespace sees {name}, and everybody with a secret key can rename or delete it.
@@ -103,7 +101,7 @@ function SharedRow({ view, onClose }: { view: Shared; onClose(): void }) {
           action="Delete"
           isDanger
           call={{ id: 'deleteView', input: { id } }}
-          onConfirm={() => remove.mutate({ id }, { onError })}
+          onConfirm={() => remove.mutate({ id }, { onError: toastError })}
           onClose={close}
         >
           {name} is deleted for everybody in this namespace.
@@ -120,7 +118,7 @@ function RenameDialog({ view: { id, name, query }, onClose }: { view: Shared; on
     event.preventDefault()
     const renamed = field.current?.value.trim() ?? ''
     if (renamed === '') return
-    put.mutate({ id, body: { name: renamed, query } }, { onError })
+    put.mutate({ id, body: { name: renamed, query } }, { onError: toastError })
     onClose()
   }
   return (

@@ -8,7 +8,7 @@ import { useNavigate } from '../../../router/router.tsx'
 import { useSession } from '../../../session/session.ts'
 import { Confirm } from '../../../ui/overlay/dialog.tsx'
 import { Menu, type MenuItem } from '../../../ui/overlay/menu.tsx'
-import { toast } from '../../../ui/overlay/toasts.tsx'
+import { toastError } from '../../../ui/overlay/toasts.tsx'
 import { whyNoKeyedWrite } from './keyed.tsx'
 import { RotateSecret } from './rotate.tsx'
 import type { NewSecret } from './secrets.tsx'
@@ -36,7 +36,6 @@ export function KeyedActions({ kind, of: { id, enabled }, name, items, sentences
   const update = useWrite(operations.update, [operations.list])
   const remove = useWrite(operations.remove, [operations.list])
   const locked = whyNoKeyedWrite(useSession())
-  const onError = (error: Error) => toast(error.message, { isError: true })
   const close = () => setAsks(undefined)
   const change = { id, body: { enabled: !enabled } }
   return (
@@ -58,7 +57,7 @@ export function KeyedActions({ kind, of: { id, enabled }, name, items, sentences
           action={enabled ? 'Disable' : 'Enable'}
           call={{ id: operations.update, input: change } as Call}
           onClose={close}
-          onConfirm={() => update.mutate(change, { onError })}
+          onConfirm={() => update.mutate(change, { onError: toastError })}
         >
           {enabled ? sentences.disable : sentences.enable}
         </Confirm>
@@ -79,7 +78,7 @@ export function KeyedActions({ kind, of: { id, enabled }, name, items, sentences
           isDanger
           call={{ id: operations.remove, input: { id } } as Call}
           onClose={close}
-          onConfirm={() => remove.mutate({ id }, { onError })}
+          onConfirm={() => remove.mutate({ id }, { onError: toastError })}
         >
           {sentences.delete}
         </Confirm>

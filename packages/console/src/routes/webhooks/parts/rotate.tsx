@@ -4,7 +4,7 @@ import { useState } from 'react'
 import type { Call } from '../../../data/commands/request.ts'
 import { useWrite } from '../../../data/write.ts'
 import { Confirm } from '../../../ui/overlay/dialog.tsx'
-import { toast } from '../../../ui/overlay/toasts.tsx'
+import { toastError } from '../../../ui/overlay/toasts.tsx'
 import { hasSecret, type NewSecret } from './secrets.tsx'
 
 export interface RotateSecretProps {
@@ -28,10 +28,7 @@ export function RotateSecret({ operation, id, overlap, onSecret, onClose }: Rota
       call={{ id: operation, input } as Call}
       onClose={onClose}
       onConfirm={() =>
-        update.mutate(input, {
-          onSuccess: reply => hasSecret(reply) && onSecret(reply),
-          onError: error => toast(error.message, { isError: true }),
-        })
+        update.mutate(input, { onSuccess: reply => hasSecret(reply) && onSecret(reply), onError: toastError })
       }
     >
       <p>The new secret is shown once. {revokes ? 'The old secret is no longer valid.' : overlap}</p>
