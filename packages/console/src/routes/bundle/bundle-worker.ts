@@ -1,16 +1,12 @@
 // The worker for one large bundle: reads the file, and answers with the run, or with the reason why it is not a bundle.
 
+import type { WorkerScope } from '../../data/worker-scope.ts'
 import { type PackedBundle, packBundle } from './packed.ts'
 import { readBundle } from './read-bundle.ts'
 
 export type FromBundleWorker = { bundle: PackedBundle } | { fault: string }
 
-interface Scope {
-  onmessage: ((event: MessageEvent<File>) => void) | null
-  postMessage(message: FromBundleWorker): void
-}
-
-const scope = self as unknown as Scope
+const scope = self as unknown as WorkerScope<File, FromBundleWorker>
 
 async function answer(file: File): Promise<FromBundleWorker> {
   try {

@@ -1,12 +1,8 @@
 // The worker of one comparison of large texts: it answers once.
 
+import type { WorkerScope } from '../../data/worker-scope.ts'
 import { type Diff, type DiffJob, diffOf } from './diff-job.ts'
 
-interface Scope {
-  onmessage: ((event: MessageEvent<DiffJob>) => void) | null
-  postMessage(message: Diff): void
-}
-
-const scope = self as unknown as Scope
+const scope = self as unknown as WorkerScope<DiffJob, Diff>
 
 scope.onmessage = ({ data }) => scope.postMessage(diffOf(data))

@@ -1,12 +1,8 @@
 // The worker for one form: answers each text with its faults.
 
 import type { ValueFault } from '@perdure/protocol/json-schema'
+import type { WorkerScope } from '../../data/worker-scope.ts'
 import { type FaultsJob, faultsOf } from './faults.ts'
-
-interface Scope {
-  onmessage: ((event: MessageEvent<FaultsJob>) => void) | null
-  postMessage(message: FromFaultsWorker): void
-}
 
 /** The faults of the text. */
 export interface FromFaultsWorker {
@@ -14,6 +10,6 @@ export interface FromFaultsWorker {
   faults: ValueFault[]
 }
 
-const scope = self as unknown as Scope
+const scope = self as unknown as WorkerScope<FaultsJob, FromFaultsWorker>
 
 scope.onmessage = ({ data }) => scope.postMessage({ text: data.text, faults: faultsOf(data) })

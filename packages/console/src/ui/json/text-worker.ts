@@ -1,5 +1,6 @@
 // The worker for one job on a large JSON text: it answers once.
 
+import type { WorkerScope } from '../../data/worker-scope.ts'
 import { TEXT_JOBS, type TextJob } from './text-jobs.ts'
 
 export interface ToTextWorker {
@@ -7,11 +8,6 @@ export interface ToTextWorker {
   text: string
 }
 
-interface Scope {
-  onmessage: ((event: MessageEvent<ToTextWorker>) => void) | null
-  postMessage(message: string | undefined): void
-}
-
-const scope = self as unknown as Scope
+const scope = self as unknown as WorkerScope<ToTextWorker, string | undefined>
 
 scope.onmessage = ({ data: { job, text } }) => scope.postMessage(TEXT_JOBS[job](text))

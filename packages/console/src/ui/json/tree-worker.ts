@@ -1,5 +1,6 @@
 // The worker for one large JSON value: reads it, and answers with the rows to show. The nodes stay in the worker.
 
+import type { WorkerScope } from '../../data/worker-scope.ts'
 import { type JsonNode, parseJson } from './parse.ts'
 import { type TreeRow, type TreeState, treeRows } from './rows.ts'
 import { veil } from './veil-json.ts'
@@ -9,12 +10,7 @@ export type ToWorker = { text: string; isVeiled: boolean } | { state: TreeState 
 /** To the page: the rows, or that the value is not JSON. */
 export type FromWorker = { rows: TreeRow[] } | { isJson: false }
 
-interface Scope {
-  onmessage: ((event: MessageEvent<ToWorker>) => void) | null
-  postMessage(message: FromWorker): void
-}
-
-const scope = self as unknown as Scope
+const scope = self as unknown as WorkerScope<ToWorker, FromWorker>
 let root: JsonNode | undefined
 
 scope.onmessage = ({ data }) => {
