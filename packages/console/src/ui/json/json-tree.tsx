@@ -9,11 +9,11 @@ import { CopyIcon } from '../overlay/copy-icon.tsx'
 import { useVeil } from '../veil.ts'
 import { Visible } from '../visible.tsx'
 import css from './json-tree.module.css'
-import { type JsonNode, parseJson } from './parse.ts'
+import type { JsonNode } from './parse.ts'
 import { printJson } from './print.ts'
 import { treeRows } from './rows.ts'
 import { FIRST_STATE, TEXT_STEP_CHARS, TreeView } from './tree-view.tsx'
-import { LARGE_CHARS, veil, veiledText } from './veil-json.ts'
+import { LARGE_CHARS, readJson, veiledText } from './veil-json.ts'
 
 const WorkerTree = lazy(() => import('./worker-tree.tsx'))
 
@@ -31,7 +31,7 @@ export function JsonTree({ text, label, isPublic = false }: JsonTreeProps) {
   const isVeiled = useVeil().isHidden && !isPublic
   const isLarge = text.length > LARGE_CHARS
   const [wantsTree, setWantsTree] = useState(false)
-  const node = useMemo(() => (isLarge ? undefined : read(text, isVeiled)), [text, isLarge, isVeiled])
+  const node = useMemo(() => (isLarge ? undefined : readJson(text, isVeiled)), [text, isLarge, isVeiled])
   const asText = <LongText text={isVeiled ? veiledText(text) : text} />
   return (
     <div className={css.json}>
@@ -63,15 +63,6 @@ function Tree({ root, label }: { root: JsonNode; label: string }) {
   const [state, setState] = useState(FIRST_STATE)
   const rows = useMemo(() => treeRows(root, state), [root, state])
   return <TreeView rows={rows} label={label} setState={setState} />
-}
-
-function read(text: string, isVeiled: boolean): JsonNode | undefined {
-  try {
-    const node = parseJson(text)
-    return isVeiled ? veil(node) : node
-  } catch {
-    return undefined
-  }
 }
 
 /** Shows a text that is too long for a page in parts. */

@@ -1,9 +1,9 @@
 // The worker for one large JSON value: reads it, and answers with the rows to show. The nodes stay in the worker.
 
 import type { WorkerScope } from '../../data/worker-scope.ts'
-import { type JsonNode, parseJson } from './parse.ts'
+import type { JsonNode } from './parse.ts'
 import { type TreeRow, type TreeState, treeRows } from './rows.ts'
-import { veil } from './veil-json.ts'
+import { readJson } from './veil-json.ts'
 
 /** From the page: the value, once; after that, the nodes that are folded. */
 export type ToWorker = { text: string; isVeiled: boolean } | { state: TreeState }
@@ -15,18 +15,9 @@ let root: JsonNode | undefined
 
 scope.onmessage = ({ data }) => {
   if ('text' in data) {
-    root = read(data.text, data.isVeiled)
+    root = readJson(data.text, data.isVeiled)
     if (root === undefined) scope.postMessage({ isJson: false })
   } else if (root) scope.postMessage({ rows: treeRows(root, data.state).map(withoutMembers) })
-}
-
-function read(text: string, isVeiled: boolean): JsonNode | undefined {
-  try {
-    const node = parseJson(text)
-    return isVeiled ? veil(node) : node
-  } catch {
-    return undefined
-  }
 }
 
 /** Removes the members from a row: the row only needs their number, because the members have their own rows. */

@@ -4,7 +4,7 @@ import { type JsonNode, parseJson } from './parse.ts'
 import { printJson } from './print.ts'
 
 /** Replaces each value by its kind, in the tree itself. Not recursive, because values may be deep. */
-export function veil(root: JsonNode): JsonNode {
+function veil(root: JsonNode): JsonNode {
   const whole: { items: JsonNode[] } = { items: [root] }
   const open: ({ items: JsonNode[] } | { members: { value: JsonNode }[] })[] = [whole]
   for (let parent = open.pop(); parent; parent = open.pop()) {
@@ -19,6 +19,16 @@ export function veil(root: JsonNode): JsonNode {
   return whole.items[0] as JsonNode
 }
 
+/** Returns the value of a JSON text, or its shape; undefined for a text that is not JSON. */
+export function readJson(text: string, isVeiled: boolean): JsonNode | undefined {
+  try {
+    const node = parseJson(text)
+    return isVeiled ? veil(node) : node
+  } catch {
+    return undefined
+  }
+}
+
 function shapeOf(node: Extract<JsonNode, { kind: 'string' | 'number' | 'literal' }>): string {
   if (node.kind === 'string') return `string(${node.value.length})`
   if (node.kind === 'number') return 'number'
@@ -31,9 +41,6 @@ export const LARGE_CHARS = 256 * 1024
 /** Returns the shape of a JSON text; for a text that is not JSON, or is large, its length. */
 export function veiledText(text: string, indent = false): string {
   if (text.length > LARGE_CHARS) return `value(${text.length})`
-  try {
-    return printJson(veil(parseJson(text)), indent)
-  } catch {
-    return `string(${text.length})`
-  }
+  const shape = readJson(text, true)
+  return shape ? printJson(shape, indent) : `string(${text.length})`
 }
