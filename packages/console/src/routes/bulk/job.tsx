@@ -2,16 +2,15 @@
 // runs.
 
 import { cutText } from '@perdure/protocol/portable'
-import { useEffect, useState } from 'react'
+import { useEffect } from 'react'
 import { type Item, keyOf, queryClient, useRead } from '../../data/queries.ts'
 import { useWrite } from '../../data/write.ts'
 import { useTopic } from '../../live/use-live.ts'
 import { Link, useQuery } from '../../router/router.tsx'
-import { WriteButton } from '../../ui/button.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { useRenewal } from '../../ui/live-list/use-renewal.ts'
 import { Moment } from '../../ui/moment.tsx'
-import { Confirm } from '../../ui/overlay/dialog.tsx'
+import { ConfirmButton } from '../../ui/overlay/confirm-button.tsx'
 import { Polite } from '../../ui/overlay/polite.tsx'
 import { toastError } from '../../ui/overlay/toasts.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
@@ -159,22 +158,16 @@ function AuditLink({ job: { action, createdAt } }: { job: BulkDetail }) {
 }
 
 function Stop({ id }: { id: string }) {
-  const [isAsking, setAsking] = useState(false)
   const stop = useWrite('stopBulk', ['getBulk', 'listBulks'])
   return (
-    <>
-      <WriteButton onClick={() => setAsking(true)}>Stop…</WriteButton>
-      {isAsking && (
-        <Confirm
-          title="Stop this job?"
-          action="Stop job"
-          call={{ id: 'stopBulk', input: { id } }}
-          onConfirm={() => stop.mutate({ id }, { onError: toastError })}
-          onClose={() => setAsking(false)}
-        >
-          <p>Remaining runs are not changed. Completed changes are not undone.</p>
-        </Confirm>
-      )}
-    </>
+    <ConfirmButton
+      label="Stop…"
+      title="Stop this job?"
+      action="Stop job"
+      call={{ id: 'stopBulk', input: { id } }}
+      onConfirm={() => stop.mutate({ id }, { onError: toastError })}
+    >
+      <p>Remaining runs are not changed. Completed changes are not undone.</p>
+    </ConfirmButton>
   )
 }

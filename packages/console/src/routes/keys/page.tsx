@@ -9,7 +9,7 @@ import { useNavigate, useQuery } from '../../router/router.tsx'
 import { useSession } from '../../session/session.ts'
 import { Button, WriteButton } from '../../ui/button.tsx'
 import { Moment } from '../../ui/moment.tsx'
-import { Confirm } from '../../ui/overlay/dialog.tsx'
+import { ConfirmButton } from '../../ui/overlay/confirm-button.tsx'
 import { SecretOnce } from '../../ui/overlay/secret-once.tsx'
 import { toastError } from '../../ui/overlay/toasts.tsx'
 import { Empty, Snippet } from '../../ui/states/empty.tsx'
@@ -149,31 +149,21 @@ function Expires({ of: { expiresAt } }: { of: Key }) {
 }
 
 function Revoke({ of: { id, label, source, revokedAt, expiresAt } }: { of: Key }) {
-  const [isAsking, setAsking] = useState(false)
   const revoke = useWrite('revokeApiKey', ['listApiKeys'])
   const now = useNow()
   if (revokedAt !== undefined && Date.parse(revokedAt) <= now) return <span className="mute">revoked</span>
   if (expiresAt !== undefined && Date.parse(expiresAt) <= now) return <span className="mute">expired</span>
   return (
-    <>
-      <WriteButton
-        disabledBecause={source === 'settings' ? 'Defined in ENGINE_API_KEYS: remove it there' : undefined}
-        onClick={() => setAsking(true)}
-      >
-        Revoke…
-      </WriteButton>
-      {isAsking && (
-        <Confirm
-          title={`Revoke ${cutText(label, 80)}`}
-          action="Revoke"
-          isDanger
-          onClose={() => setAsking(false)}
-          call={{ id: 'revokeApiKey', input: { id } }}
-          onConfirm={() => revoke.mutate({ id }, { onError: toastError })}
-        >
-          Programs that use this key are rejected within a second, and their streams end. This cannot be undone.
-        </Confirm>
-      )}
-    </>
+    <ConfirmButton
+      label="Revoke…"
+      button={{ disabledBecause: source === 'settings' ? 'Defined in ENGINE_API_KEYS: remove it there' : undefined }}
+      title={`Revoke ${cutText(label, 80)}`}
+      action="Revoke"
+      isDanger
+      call={{ id: 'revokeApiKey', input: { id } }}
+      onConfirm={() => revoke.mutate({ id }, { onError: toastError })}
+    >
+      Programs that use this key are rejected within a second, and their streams end. This cannot be undone.
+    </ConfirmButton>
   )
 }

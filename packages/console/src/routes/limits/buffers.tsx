@@ -1,13 +1,11 @@
 // The open buffers of debounce and batch on the page of limits: events that wait to become one run, and a way to start it at
 // once.
 
-import { useState } from 'react'
 import { type Item, usePages } from '../../data/queries.ts'
 import { useWrite } from '../../data/write.ts'
 import { Link } from '../../router/router.tsx'
-import { WriteButton } from '../../ui/button.tsx'
 import { Moment } from '../../ui/moment.tsx'
-import { Confirm } from '../../ui/overlay/dialog.tsx'
+import { ConfirmButton } from '../../ui/overlay/confirm-button.tsx'
 import { toast, toastError } from '../../ui/overlay/toasts.tsx'
 import { type ActiveFilter, Empty, Snippet } from '../../ui/states/empty.tsx'
 import { Panel } from '../../ui/states/page.tsx'
@@ -82,26 +80,19 @@ function Newest({ buffer: { eventName, lastEventId, lastAt } }: { buffer: Buffer
 
 function Flush({ buffer }: { buffer: Buffer }) {
   const { id, workflow, count } = buffer
-  const [isAsking, setAsking] = useState(false)
   const flush = useWrite('flushBuffer', ['listBuffers', 'listLimits'])
   const start = () =>
     flush.mutate({ id }, { onSuccess: ({ runId }) => toast(`Started: ${runId}`), onError: toastError })
   return (
-    <>
-      <WriteButton startsRuns onClick={() => setAsking(true)}>
-        Flush now…
-      </WriteButton>
-      {isAsking && (
-        <Confirm
-          title="Flush now"
-          action="Flush"
-          call={{ id: 'flushBuffer', input: { id } }}
-          onConfirm={start}
-          onClose={() => setAsking(false)}
-        >
-          A run of {workflow} starts now, with {count === 1 ? 'the event' : `the ${count} events`} received so far.
-        </Confirm>
-      )}
-    </>
+    <ConfirmButton
+      label="Flush now…"
+      button={{ startsRuns: true }}
+      title="Flush now"
+      action="Flush"
+      call={{ id: 'flushBuffer', input: { id } }}
+      onConfirm={start}
+    >
+      A run of {workflow} starts now, with {count === 1 ? 'the event' : `the ${count} events`} received so far.
+    </ConfirmButton>
   )
 }

@@ -7,6 +7,7 @@ import { useWrite } from '../../../data/write.ts'
 import { Link } from '../../../router/router.tsx'
 import { Button, WriteButton } from '../../../ui/button.tsx'
 import { Moment } from '../../../ui/moment.tsx'
+import { ConfirmButton } from '../../../ui/overlay/confirm-button.tsx'
 import { Confirm, Dialog } from '../../../ui/overlay/dialog.tsx'
 import { toastError } from '../../../ui/overlay/toasts.tsx'
 import { Loaded } from '../../../ui/states/loaded.tsx'
@@ -23,27 +24,20 @@ const newId = () =>
 /** The button next to a user's own view, which makes it a shared one. */
 export function ShareButton({ view, onShared }: { view: View; onShared(): void }) {
   const put = useWrite('putView', ['listViews'])
-  const [asks, setAsks] = useState(false)
   const [id] = useState(newId)
   const name = shortName(view.name)
   const input = { id, body: view }
   return (
-    <>
-      <WriteButton aria-label={`Share ${name}…`} onClick={() => setAsks(true)}>
-        Share…
-      </WriteButton>
-      {asks && (
-        <Confirm
-          title="Share the view"
-          action="Share"
-          call={{ id: 'putView', input }}
-          onConfirm={() => put.mutate(input, { onSuccess: onShared, onError: toastError })}
-          onClose={() => setAsks(false)}
-        >
-          Everybody with a key of this namespace sees {name}, and everybody with a secret key can rename or delete it.
-        </Confirm>
-      )}
-    </>
+    <ConfirmButton
+      label="Share…"
+      button={{ 'aria-label': `Share ${name}…` }}
+      title="Share the view"
+      action="Share"
+      call={{ id: 'putView', input }}
+      onConfirm={() => put.mutate(input, { onSuccess: onShared, onError: toastError })}
+    >
+      Everybody with a key of this namespace sees {name}, and everybody with a secret key can rename or delete it.
+    </ConfirmButton>
   )
 }
 
