@@ -8,7 +8,7 @@ import { useRenewal } from '../../ui/live-list/use-renewal.ts'
 import { Moment } from '../../ui/moment.tsx'
 import { useTime } from '../../ui/range/use-time.ts'
 import { Empty } from '../../ui/states/empty.tsx'
-import { windowFields } from '../../ui/states/filter-fields.ts'
+import { activeFilters, windowFields } from '../../ui/states/filter-fields.ts'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
 import type { Look } from '../../ui/table/list-table.tsx'
@@ -56,10 +56,7 @@ export default function AuditPage() {
   // Older pages stay as they are, because a renewal reads all pages again.
   useRenewal(() => renew('listControlActions'), { afterMs: RENEWAL_MS, enabled: (query.data?.pages.length ?? 0) <= 1 })
   const seen = [...new Set(entries.map(({ action }) => action))].sort()
-  const filters = (['action', 'run', 'actor', 'since', 'until', 'target'] as const).flatMap(name => {
-    const value = get(name)
-    return value === undefined ? [] : [{ label: `${name}:${value}`, drop: () => set({ [name]: undefined }) }]
-  })
+  const filters = activeFilters(['action', 'run', 'actor', 'since', 'until', 'target'], get, set)
   return (
     <Page title="Audit">
       <FilterBar

@@ -17,7 +17,7 @@ import { useTime } from '../../ui/range/use-time.ts'
 import { SelectionToolbar } from '../../ui/selection/bar.tsx'
 import { useSelection } from '../../ui/selection/use-selection.ts'
 import { Empty } from '../../ui/states/empty.tsx'
-import { windowFields } from '../../ui/states/filter-fields.ts'
+import { activeFilters, windowFields } from '../../ui/states/filter-fields.ts'
 import { FirstEvent } from '../../ui/states/first-run.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
@@ -78,10 +78,7 @@ export default function EventsPage() {
   const { query, rows, news, readAgain } = useEventList(input, { isFrozen: isPaused || selected.size > 0 })
   const [redriven, setRedriven] = useState<readonly EventRecord[]>()
   const refused = whyNoWrite(useSession())
-  const filters = FILTERS.flatMap(key => {
-    const value = get(key)
-    return value === undefined ? [] : [{ label: `${key}:${value}`, drop: () => set({ [key]: undefined }) }]
-  })
+  const filters = activeFilters(FILTERS, get, set)
   return (
     <Page
       title="Events"

@@ -11,6 +11,7 @@ import { useRenewal } from '../../ui/live-list/use-renewal.ts'
 import { type EachAction, EachBar } from '../../ui/selection/each.tsx'
 import { useSelection } from '../../ui/selection/use-selection.ts'
 import { Empty, Snippet } from '../../ui/states/empty.tsx'
+import { activeFilters } from '../../ui/states/filter-fields.ts'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
 import type { Look } from '../../ui/table/list-table.tsx'
@@ -95,10 +96,7 @@ export default function SchedulesPage() {
   useRenewal(() => renew('listSchedules'), { afterMs: RENEWAL_MS, withEvents: true })
   const { selected, setSelected, clear } = useSelection({ workflow, app, source, state })
   const all = itemsOf(query)
-  const filters = FILTERS.flatMap(name => {
-    const value = get(name)
-    return value === undefined ? [] : [{ label: `${name}:${value}`, drop: () => set({ [name]: undefined }) }]
-  })
+  const filters = activeFilters(FILTERS, get, set)
   const known = (name: 'app' | 'workflow') => [...new Set(all.flatMap(schedule => schedule[name] ?? []))].sort()
   const isShown = (schedule: Schedule) =>
     (app === undefined || schedule.app === app) &&
