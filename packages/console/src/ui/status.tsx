@@ -18,6 +18,9 @@ const LOOKS = {
   dead: ['✕', 'failed'],
 } as const satisfies Record<string, readonly [string, string]>
 
+/** The statuses of a run that has ended. */
+export const ENDED: readonly unknown[] = ['succeeded', 'failed', 'cancelled']
+
 /** Returns the glyph of a status; a dot for one that this version does not know. */
 export function glyphOf(status: string): string {
   return (LOOKS as Record<string, readonly [string, string] | undefined>)[status]?.[0] ?? '•'

@@ -3,6 +3,7 @@
 
 import type { Item } from '../../data/queries.ts'
 import type { LiveFrame } from '../../live/use-live.ts'
+import { ENDED } from '../../ui/status.tsx'
 
 /** Maximum number of runs whose progress is kept. The oldest report is dropped. */
 const KEPT_MAX = 5000
@@ -24,8 +25,6 @@ export function noteProgress(frames: readonly LiveFrame[]): boolean {
   }
   return isNew
 }
-
-const ENDED: readonly string[] = ['succeeded', 'failed', 'cancelled']
 
 /** Returns the JSON text of the progress of a run that has not ended. */
 export function progressOf({ id, status }: Pick<Item<'listRuns'>, 'id' | 'status'>): string | undefined {

@@ -4,6 +4,7 @@ import type { RunFilterName } from '@perdure/protocol'
 import type { Item } from '../../data/queries.ts'
 import type { Batch, LiveFrame } from '../../live/use-live.ts'
 import { type Pages as PagesOf, replaceRows } from '../../ui/live-list/pages.ts'
+import { ENDED } from '../../ui/status.tsx'
 import type { NotOfPage } from './query.ts'
 
 /** Whether the filter is the name, or a prefix of it with a star. */
@@ -12,8 +13,6 @@ const isOfWorkflow = (name: string, filter: string) =>
 
 type Run = Item<'listRuns'>
 export type Pages = PagesOf<Run>
-
-const ENDED: readonly unknown[] = ['succeeded', 'failed', 'cancelled']
 
 export interface MergeOptions {
   /** Rows only get the status of their frame. */

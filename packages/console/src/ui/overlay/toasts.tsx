@@ -48,9 +48,7 @@ export function toast(text: string, { isError = false }: { isError?: boolean } =
   isWaiting = true
 }
 
-export function toastError({ message }: Error): void {
-  toast(message, { isError: true })
-}
+export const toastError = (error: Error): void => toast(error.message, { isError: true })
 
 /** Speaks all waiting messages as one. */
 function speak(): void {

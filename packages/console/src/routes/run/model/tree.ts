@@ -1,6 +1,7 @@
 // The tree of a run or an event as a list of branches: the engine's answer has its nodes level by level. Pure.
 
 import type { TreeNode } from '@perdure/protocol'
+import { ENDED } from '../../../ui/status.tsx'
 
 /** How a run or an event was created by another one: as trees say it, or as the next run of a chain. */
 export type Relation = TreeNode['via'] | 'continued'
@@ -42,8 +43,6 @@ export function branchesOf({ nodes }: Nodes): Branch | undefined {
   const [root] = nodes
   return root && byId.get(root.id)
 }
-
-const ENDED: readonly (string | undefined)[] = ['succeeded', 'failed', 'cancelled']
 
 /** Returns how many open descendants of a run end with it when it is cancelled. */
 export function openDescendants({ nodes }: Nodes): number {

@@ -7,6 +7,7 @@ import { renew, useRead } from '../../../data/queries.ts'
 import { engineNow } from '../../../data/time/clock.ts'
 import { useTopic } from '../../../live/use-live.ts'
 import { useRenewal } from '../../../ui/live-list/use-renewal.ts'
+import { ENDED } from '../../../ui/status.tsx'
 import type { WaterfallStep } from '../../../waterfall/model.ts'
 import { useSteps } from './steps.ts'
 
@@ -34,8 +35,7 @@ export interface RunView {
   isBundle?: boolean
 }
 
-const TERMINAL: readonly string[] = ['succeeded', 'failed', 'cancelled']
-export const isTerminal = (status: string): boolean => TERMINAL.includes(status)
+export const isTerminal = (status: string): boolean => ENDED.includes(status)
 
 /** Returns the queries of a run page, and the view when everything that it needs has arrived. */
 export function useRun(id: string) {
