@@ -79,21 +79,13 @@ export function Menu({ label, name, items, kind = 'plain', keys }: MenuProps) {
   )
 }
 
-interface MenuEntryProps {
-  item: MenuItem
-  onDone(): void
-  /** Called after the choice. */
-  onChosen?: (() => void) | undefined
-}
-
-export function MenuEntry({ item, onDone, onChosen }: MenuEntryProps) {
+export function MenuEntry({ item, onDone }: { item: MenuItem; onDone(): void }) {
   const isLocked = item.disabledBecause === NEEDS_KEY
   const isDisabled = item.disabledBecause !== undefined && !isLocked
   const select = (event: MouseEvent) => {
     if (item.disabledBecause !== undefined) return void (refuse(event, item.disabledBecause) && onDone())
     onDone()
     item.onSelect()
-    onChosen?.()
   }
   return (
     <button

@@ -21,6 +21,10 @@ export function PopupMenu({ anchor, name, items, onClose }: PopupMenuProps) {
     place(list.current, anchor)
     list.current.querySelector<HTMLElement>('[role=menuitem]')?.focus()
   }, [anchor])
+  const choose = (item: MenuItem) => {
+    item.onSelect()
+    if (!item.keepsOpen) onClose()
+  }
   return (
     <div
       ref={list}
@@ -34,12 +38,7 @@ export function PopupMenu({ anchor, name, items, onClose }: PopupMenuProps) {
       onKeyDown={moveFocus}
     >
       {items.map(item => (
-        <MenuEntry
-          key={item.label}
-          item={item}
-          onDone={() => anchor.focus()}
-          onChosen={item.keepsOpen ? undefined : onClose}
-        />
+        <MenuEntry key={item.label} item={{ ...item, onSelect: () => choose(item) }} onDone={() => anchor.focus()} />
       ))}
     </div>
   )
