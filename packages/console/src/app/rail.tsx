@@ -3,24 +3,13 @@
 import { useKeys } from '../keys/keys.ts'
 import { type Counts, useLive } from '../live/use-live.ts'
 import { Link, useLocation, useNavigate } from '../router/router.tsx'
+import type { ListRoute } from '../router/routes.ts'
 import { preload } from './pages.ts'
 import styles from './shell.module.css'
 import { isInSection } from './up.ts'
 
 interface Section {
-  to:
-    | 'overview'
-    | 'runs'
-    | 'workflows'
-    | 'events'
-    | 'schedules'
-    | 'limits'
-    | 'runners'
-    | 'deliveries'
-    | 'errors'
-    | 'audit'
-    | 'keys'
-    | 'engine'
+  to: ListRoute
   label: string
   key: string
   /** A count, shown unless it is zero, and its meaning. */

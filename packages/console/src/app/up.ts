@@ -1,10 +1,8 @@
 // The page above a page: the list of a record, in its last state; and the section of a page.
 
-import { buildUrl, type PageMatch, ROUTES, type RouteName } from '../router/routes.ts'
+import { buildUrl, type ListRoute, type PageMatch, ROUTES, type RouteName } from '../router/routes.ts'
 
-type ListName = 'runs' | 'workflows' | 'events' | 'errors' | 'deliveries' | 'endpoints' | 'receivers' | 'bulks'
-
-const ABOVE: Partial<Record<RouteName, ListName>> = {
+const ABOVE: Partial<Record<RouteName, ListRoute>> = {
   run: 'runs',
   bulks: 'runs',
   bundle: 'runs',

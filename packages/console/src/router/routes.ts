@@ -40,6 +40,8 @@ type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${i
 
 /** The values in the path of a route. */
 export type Params<Name extends RouteName> = Record<ParamNames<(typeof ROUTES)[Name]['path']>, string>
+/** The routes whose paths have no values. */
+export type ListRoute = { [Name in RouteName]: keyof Params<Name> extends never ? Name : never }[RouteName]
 /** The names of a route's query parameters. */
 export type QueryName<Name extends RouteName = RouteName> = (typeof PARAMETERS)[Name][number]
 /** Query parameters to set; undefined removes one. */
