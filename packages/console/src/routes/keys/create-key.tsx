@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { engineNow } from '../../data/time/clock.ts'
 import { momentIn, zoneName } from '../../data/time/zone.ts'
 import { useWrite } from '../../data/write.ts'
-import { Button, WriteButton } from '../../ui/button.tsx'
+import { WriteButton } from '../../ui/button.tsx'
 import { FieldForm } from '../../ui/fields/fields.tsx'
 import { Dialog } from '../../ui/overlay/dialog.tsx'
 import { localTime } from '../../ui/time.ts'
@@ -57,13 +57,11 @@ export function CreateKey({ onMade, onClose }: { onMade(made: NewKey): void; onC
       title="New key"
       onClose={onClose}
       call={{ id: 'createApiKey', input }}
+      close="Cancel"
       actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <WriteButton kind="primary" disabledBecause={noDate} onClick={make}>
-            Create
-          </WriteButton>
-        </>
+        <WriteButton kind="primary" disabledBecause={noDate} onClick={make}>
+          Create
+        </WriteButton>
       }
     >
       <FieldForm

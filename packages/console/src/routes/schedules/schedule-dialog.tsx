@@ -60,13 +60,11 @@ function ScheduleForm({ schedule, onClose }: ScheduleDialogProps) {
       onClose={onClose}
       isWide
       call={notSaved === undefined ? { id: 'putSchedule', input } : undefined}
+      close="Cancel"
       actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <WriteButton kind="primary" type="submit" form={form} disabledBecause={notSaved}>
-            {isNew ? 'Create' : 'Save'}
-          </WriteButton>
-        </>
+        <WriteButton kind="primary" type="submit" form={form} disabledBecause={notSaved}>
+          {isNew ? 'Create' : 'Save'}
+        </WriteButton>
       }
     >
       <div className={css.sides}>

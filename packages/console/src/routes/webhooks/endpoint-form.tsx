@@ -4,7 +4,6 @@ import type { Calls, Input } from '@perdure/client'
 import { useId, useState } from 'react'
 import type { Call } from '../../data/commands/request.ts'
 import { useWrite } from '../../data/write.ts'
-import { Button } from '../../ui/button.tsx'
 import { Field, FieldForm } from '../../ui/fields/fields.tsx'
 import { Dialog } from '../../ui/overlay/dialog.tsx'
 import { toast } from '../../ui/overlay/toasts.tsx'
@@ -103,13 +102,11 @@ function EndpointDialog(props: EndpointDialogProps) {
       title={title}
       onClose={onClose}
       call={call}
+      close="Cancel"
       actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <KeyedButton kind="primary" type="submit" form={form} disabledBecause={disabledBecause}>
-            {action}
-          </KeyedButton>
-        </>
+        <KeyedButton kind="primary" type="submit" form={form} disabledBecause={disabledBecause}>
+          {action}
+        </KeyedButton>
       }
     >
       <FieldForm id={form} error={error} names={['url', 'name', 'app', 'eventKinds']} onSubmit={onSubmit}>

@@ -3,7 +3,7 @@
 import type { WorkflowDefinition } from '@perdure/protocol'
 import { useState } from 'react'
 import { useWrite } from '../../data/write.ts'
-import { Button, WriteButton } from '../../ui/button.tsx'
+import { WriteButton } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/overlay/dialog.tsx'
 import { toast, toastError } from '../../ui/overlay/toasts.tsx'
 
@@ -41,13 +41,11 @@ export default function LimitsDialog({ of, onClose }: { of: WorkflowDefinition; 
       title="Limits of the workflow"
       onClose={onClose}
       call={{ id: 'setWorkflowLimits', input }}
+      close="Cancel"
       actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <WriteButton kind="primary" disabledBecause={reason} onClick={set}>
-            Set limits
-          </WriteButton>
-        </>
+        <WriteButton kind="primary" disabledBecause={reason} onClick={set}>
+          Set limits
+        </WriteButton>
       }
     >
       <p>

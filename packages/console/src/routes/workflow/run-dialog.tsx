@@ -6,7 +6,7 @@ import { lazy, Suspense, useRef, useState } from 'react'
 import { RawJson } from '../../data/json/parse.ts'
 import { useWrite } from '../../data/write.ts'
 import { useNavigate } from '../../router/router.tsx'
-import { Button, WriteButton } from '../../ui/button.tsx'
+import { WriteButton } from '../../ui/button.tsx'
 import type { DataInputHandle } from '../../ui/form/data-input.tsx'
 import { useJsonFault } from '../../ui/json/use-json-text.ts'
 import { Dialog } from '../../ui/overlay/dialog.tsx'
@@ -47,9 +47,9 @@ export function RunDialog({ app, name, schema, onClose }: RunDialogProps) {
       isWide
       call={fault === undefined ? { id: 'startRun', input: { app, name, body } } : undefined}
       onClose={onClose}
+      close="Cancel"
       actions={
         <>
-          <Button onClick={onClose}>Cancel</Button>
           <WriteButton disabledBecause={fault} onClick={() => void check()}>
             Check
           </WriteButton>

@@ -13,6 +13,8 @@ export interface DialogProps {
   children: ReactNode
   /** Buttons at the bottom. */
   actions?: ReactNode
+  /** The label of a button before them, which closes the dialog. */
+  close?: string
   /** Wide enough for code. */
   isWide?: boolean
   /** Only its own buttons close it, because its content would be lost. */
@@ -22,7 +24,8 @@ export interface DialogProps {
 }
 
 /** A modal dialog, open while it is rendered. The first element with `autofocus`, or the first control, gets the focus. */
-export function Dialog({ title, onClose, children, actions, isWide = false, isKept = false, call }: DialogProps) {
+export function Dialog(props: DialogProps) {
+  const { title, onClose, children, actions, close, isWide = false, isKept = false, call } = props
   const ref = useRef<HTMLDialogElement>(null)
   const heading = useId()
   const dismiss = () => isKept || onClose()
@@ -68,7 +71,12 @@ export function Dialog({ title, onClose, children, actions, isWide = false, isKe
           {children}
           {call && <Commands call={call} />}
         </div>
-        {actions && <footer className={styles.dialogActions}>{actions}</footer>}
+        {actions && (
+          <footer className={styles.dialogActions}>
+            {close !== undefined && <Button onClick={onClose}>{close}</Button>}
+            {actions}
+          </footer>
+        )}
       </div>
       <Toasts />
     </dialog>

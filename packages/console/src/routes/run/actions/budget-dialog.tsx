@@ -3,7 +3,7 @@
 import type { Calls } from '@perdure/client'
 import { useState } from 'react'
 import { useWrite } from '../../../data/write.ts'
-import { Button, WriteButton } from '../../../ui/button.tsx'
+import { WriteButton } from '../../../ui/button.tsx'
 import { Commands } from '../../../ui/overlay/commands.tsx'
 import { Dialog } from '../../../ui/overlay/dialog.tsx'
 import { toast } from '../../../ui/overlay/toasts.tsx'
@@ -45,13 +45,11 @@ export default function BudgetDialog({ runId, budget, onClose }: BudgetDialogPro
     <Dialog
       title="Set the budget"
       onClose={onClose}
+      close="Cancel"
       actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <WriteButton kind="primary" disabledBecause={missing} onClick={set}>
-            Set limits
-          </WriteButton>
-        </>
+        <WriteButton kind="primary" disabledBecause={missing} onClick={set}>
+          Set limits
+        </WriteButton>
       }
     >
       <div className={css.dialog}>

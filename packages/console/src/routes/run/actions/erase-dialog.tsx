@@ -5,7 +5,7 @@ import { useId, useState } from 'react'
 import { renew } from '../../../data/queries.ts'
 import { useWrite } from '../../../data/write.ts'
 import { useNavigate } from '../../../router/router.tsx'
-import { Button, WriteButton } from '../../../ui/button.tsx'
+import { WriteButton } from '../../../ui/button.tsx'
 import { Dialog } from '../../../ui/overlay/dialog.tsx'
 import { toast } from '../../../ui/overlay/toasts.tsx'
 import css from './actions.module.css'
@@ -34,13 +34,11 @@ export default function EraseDialog({ runId, onClose }: { runId: string; onClose
       title="Erase run"
       onClose={onClose}
       call={{ id: 'eraseRun', input }}
+      close="Keep run"
       actions={
-        <>
-          <Button onClick={onClose}>Keep run</Button>
-          <WriteButton kind="danger" type="submit" form={form} disabledBecause={whyNot}>
-            {erase.isPending ? 'Erasing…' : 'Erase for good'}
-          </WriteButton>
-        </>
+        <WriteButton kind="danger" type="submit" form={form} disabledBecause={whyNot}>
+          {erase.isPending ? 'Erasing…' : 'Erase for good'}
+        </WriteButton>
       }
     >
       <form

@@ -3,7 +3,7 @@
 import { lazy, Suspense, useState } from 'react'
 import { RawJson } from '../../../data/json/parse.ts'
 import { useWrite } from '../../../data/write.ts'
-import { Button, WriteButton } from '../../../ui/button.tsx'
+import { WriteButton } from '../../../ui/button.tsx'
 import { useJsonFault } from '../../../ui/json/use-json-text.ts'
 import { Commands } from '../../../ui/overlay/commands.tsx'
 import { Dialog } from '../../../ui/overlay/dialog.tsx'
@@ -45,13 +45,11 @@ export default function SettleDialog({ runId, stepId, stepName, onClose }: Settl
     <Dialog
       title={`Settle ${shortName(stepName)}`}
       onClose={onClose}
+      close="Cancel"
       actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <WriteButton kind="primary" disabledBecause={missing ?? (fails ? undefined : fault)} onClick={settle}>
-            Settle step
-          </WriteButton>
-        </>
+        <WriteButton kind="primary" disabledBecause={missing ?? (fails ? undefined : fault)} onClick={settle}>
+          Settle step
+        </WriteButton>
       }
     >
       <div className={css.dialog}>

@@ -4,7 +4,7 @@ import { lazy, Suspense, useState } from 'react'
 import { RawJson } from '../../../data/json/parse.ts'
 import { useRead } from '../../../data/queries.ts'
 import { useWrite } from '../../../data/write.ts'
-import { Button, WriteButton } from '../../../ui/button.tsx'
+import { WriteButton } from '../../../ui/button.tsx'
 import { useJsonFault } from '../../../ui/json/use-json-text.ts'
 import { Commands } from '../../../ui/overlay/commands.tsx'
 import { Dialog } from '../../../ui/overlay/dialog.tsx'
@@ -53,13 +53,11 @@ export default function SignalDialog({ runId, awaited = '', onClose }: SignalDia
     <Dialog
       title="Send a signal"
       onClose={onClose}
+      close="Close"
       actions={
-        <>
-          <Button onClick={onClose}>Close</Button>
-          <WriteButton kind="primary" disabledBecause={wrongName ?? fault} onClick={send}>
-            {asks ? 'Send update' : 'Send signal'}
-          </WriteButton>
-        </>
+        <WriteButton kind="primary" disabledBecause={wrongName ?? fault} onClick={send}>
+          {asks ? 'Send update' : 'Send signal'}
+        </WriteButton>
       }
     >
       <div className={css.dialog}>

@@ -59,17 +59,15 @@ export default function ExportDialog({ input, onClose }: { input: Input<'listRun
       title="Export runs"
       onClose={onClose}
       call={{ id: 'listRuns', input }}
+      close="Close"
       actions={
-        <>
-          <Button onClick={onClose}>Close</Button>
-          {isReading ? (
-            <Button onClick={stopReading}>Stop and save</Button>
-          ) : (
-            <Button kind="primary" data-autofocus="" onClick={() => void save()}>
-              Save {FORMATS[format].file}
-            </Button>
-          )}
-        </>
+        isReading ? (
+          <Button onClick={stopReading}>Stop and save</Button>
+        ) : (
+          <Button kind="primary" data-autofocus="" onClick={() => void save()}>
+            Save {FORMATS[format].file}
+          </Button>
+        )
       }
     >
       <p>All matching runs in list order, at most {grouped(EXPORT_MAX)}, without inputs and results.</p>

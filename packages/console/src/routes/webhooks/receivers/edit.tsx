@@ -3,7 +3,6 @@
 import type { Calls, Input } from '@perdure/client'
 import { useId, useState } from 'react'
 import { useWrite } from '../../../data/write.ts'
-import { Button } from '../../../ui/button.tsx'
 import { Field, FieldForm } from '../../../ui/fields/fields.tsx'
 import { Dialog } from '../../../ui/overlay/dialog.tsx'
 import { toast } from '../../../ui/overlay/toasts.tsx'
@@ -50,18 +49,16 @@ export function EditReceiver({ of: receiver, onClose }: { of: Receiver; onClose(
       title="Edit receiver"
       onClose={onClose}
       call={isSame ? undefined : { id: 'updateWebhookReceiver', input }}
+      close="Cancel"
       actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <KeyedButton
-            kind="primary"
-            type="submit"
-            form={form}
-            disabledBecause={isSame ? 'nothing is changed' : undefined}
-          >
-            Save
-          </KeyedButton>
-        </>
+        <KeyedButton
+          kind="primary"
+          type="submit"
+          form={form}
+          disabledBecause={isSame ? 'nothing is changed' : undefined}
+        >
+          Save
+        </KeyedButton>
       }
     >
       <FieldForm id={form} error={update.error} names={FIELDS.map(([name]) => name)} onSubmit={() => isSame || save()}>

@@ -3,7 +3,6 @@
 import type { Calls } from '@perdure/client'
 import { useId, useState } from 'react'
 import { useWrite } from '../../../data/write.ts'
-import { Button } from '../../../ui/button.tsx'
 import { Field, FieldForm } from '../../../ui/fields/fields.tsx'
 import { Dialog } from '../../../ui/overlay/dialog.tsx'
 import { KeyedButton } from '../parts/keyed.tsx'
@@ -58,13 +57,11 @@ export function NewReceiver({ onMade, onClose }: NewReceiverProps) {
       title="New receiver"
       onClose={onClose}
       call={{ id: 'createWebhookReceiver', input: { body: shown } }}
+      close="Cancel"
       actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <KeyedButton kind="primary" type="submit" form={form}>
-            Create
-          </KeyedButton>
-        </>
+        <KeyedButton kind="primary" type="submit" form={form}>
+          Create
+        </KeyedButton>
       }
     >
       <FieldForm id={form} error={create.error} names={NAMES} onSubmit={make}>
