@@ -57,7 +57,7 @@ function LooksOfThen(props: LookWindow) {
   return (
     <Panel title="Needs attention">
       <Looks parts={past} looks={looks} none="Nothing. No open errors, and no deliveries gave up in this window." />
-      <p className={`mute ${css.sentences} ${css.note}`}>
+      <p className={`mute ${css.note}`}>
         Limits, runners, schedules and lanes have no history: <Link target={{ to: 'overview' }}>show them now</Link>.
       </p>
     </Panel>
@@ -163,7 +163,7 @@ function Sentences({ looks }: { looks: readonly Look[] }) {
     { keys: 'k', label: 'Previous item', run: () => move(-1) },
   ])
   return (
-    <ul ref={list} className={`plain-list ${css.list} ${css.sentences}`}>
+    <ul ref={list} className={`plain-list ${css.list}`}>
       {looks.map(({ key, sentence }) => (
         <li key={key}>{sentence}</li>
       ))}

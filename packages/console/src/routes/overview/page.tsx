@@ -201,7 +201,7 @@ function Upcoming({ isPinned }: { isPinned: boolean }) {
           const next = nextFires(itemsOf(query), SHOWN)
           if (next.length === 0) return <p className="mute">No upcoming schedules.</p>
           return (
-            <ul className={`plain-list ${css.list} ${css.sentences}`}>
+            <ul className={`plain-list ${css.list}`}>
               {next.map(({ id, name, at }) => (
                 <li key={id}>
                   <Moment at={at} /> <Link target={{ to: 'schedules' }}>{name}</Link>
