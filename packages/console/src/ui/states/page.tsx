@@ -22,8 +22,6 @@ export interface PageProps {
   title: string
   /** The window's title if it is not the heading with the filters of the list: "failed · process-order". */
   windowTitle?: string
-  /** Replaces the visible text of the heading. The heading still names the page. */
-  heading?: ReactNode
   actions?: ReactNode
   children: ReactNode
 }
@@ -34,7 +32,7 @@ function filtersOf(match: Match): string[] {
   return FILTERS.split(' ').flatMap(name => match.query.get(name) || [])
 }
 
-export function Page({ title, windowTitle, heading = title, actions, children }: PageProps) {
+export function Page({ title, windowTitle, actions, children }: PageProps) {
   const ref = useRef<HTMLHeadingElement>(null)
   const { match } = useLocation()
   const shown = windowTitle ?? [...filtersOf(match), title].join(' · ')
@@ -51,7 +49,7 @@ export function Page({ title, windowTitle, heading = title, actions, children }:
     <div className={styles.page}>
       <header className={styles.pageHead}>
         <h1 ref={ref} tabIndex={-1}>
-          {heading}
+          {title}
         </h1>
         {actions && <div className={styles.pageActions}>{actions}</div>}
       </header>
