@@ -5,9 +5,9 @@ import type { Page } from '@perdure/client'
 import type { InfiniteData } from '@tanstack/react-query'
 import { Button } from '../../ui/button.tsx'
 import { Polite } from '../../ui/overlay/polite.tsx'
+import styles from '../../ui/table/data-table.module.css'
 import { localTime } from '../../ui/time.ts'
 import type { Run } from './columns.tsx'
-import styles from './runs.module.css'
 
 interface GoOnProps {
   count: number
