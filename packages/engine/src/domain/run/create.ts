@@ -58,13 +58,32 @@ function queuedAnew(origin: Origin, under: Under): Run {
 
 const UNHELD: Under = { workflow: undefined }
 
+/** The named fields of the run, without absent ones. */
+function copied<Name extends keyof Run>(run: Run, ...names: Name[]): Pick<Run, Name> {
+  const present = names.filter(name => run[name] !== undefined)
+  return Object.fromEntries(present.map(name => [name, run[name]])) as Pick<Run, Name>
+}
+
+/** The fields that every later run of the same work has. */
+const WORK = [
+  'namespace',
+  'workflow',
+  'app',
+  'triggerKind',
+  'trigger',
+  'eventIds',
+  'generation',
+  'engineEvents',
+  'attributes',
+] as const
+
 /** The fields of an event that make a run. */
 export type TriggeringEvent = Pick<Event, 'namespace' | 'id' | 'name' | 'data' | 'receivedAt' | 'generation'>
 
-/** The run that an event starts for a workflow with a matching trigger; pinned if the event names a runner. */
-export function eventRun(options: {
+/** An event that starts a run, and what the run gets with it. */
+interface EventStart {
   event: TriggeringEvent
-  workflow: Workflow
+  workflow: Pick<Workflow, 'app' | 'name'>
   pin?: string | undefined
   trace?: Traceparent | undefined
   singletonKey?: string | undefined
@@ -75,21 +94,27 @@ export function eventRun(options: {
   attributes?: Attributes | undefined
   /** Number of engine events in the chain of runs that start each other. */
   engineEvents?: number | undefined
-  /** The id and the time of a run that somebody starts later by hand. */
-  redriven?: { id: string; now: number } | undefined
-  report?: Report | undefined
-}): Run {
-  const { event, workflow, pin, trace, singletonKey, eventIds, collected, attributes, engineEvents, redriven } = options
-  const origin: Origin = {
+  /** The id and the time of a run that starts later than the event arrives. */
+  later?: { id: string; now: number } | undefined
+}
+
+/** The run that an event starts for a workflow with a matching trigger; pinned if the event names a runner. */
+export function eventRun(start: EventStart & { workflow: Workflow; report?: Report | undefined }): Run {
+  return queuedAnew(eventOrigin(start), start)
+}
+
+function eventOrigin(start: EventStart): Origin {
+  const { event, workflow, pin, trace, singletonKey, eventIds, collected, attributes, engineEvents, later } = start
+  return {
     namespace: event.namespace,
-    id: redriven?.id ?? derivedId('run', event.receivedAt, event.id, workflow.app, workflow.name),
+    id: later?.id ?? derivedId('run', event.receivedAt, event.id, workflow.app, workflow.name),
     workflow: workflow.name,
     app: workflow.app,
     triggerKind: 'event',
     eventName: event.name,
     eventId: event.id,
     trigger: { id: event.id, name: event.name },
-    createdAt: redriven?.now ?? event.receivedAt,
+    createdAt: later?.now ?? event.receivedAt,
     ...(event.data === undefined ? {} : { input: event.data }),
     ...(event.generation === undefined ? {} : { generation: event.generation }),
     ...(engineEvents === undefined ? {} : { engineEvents }),
@@ -100,7 +125,6 @@ export function eventRun(options: {
     ...(collected === undefined ? {} : { collected }),
     ...(attributes === undefined ? {} : { attributes }),
   }
-  return queuedAnew(origin, options)
 }
 
 /** The run that starts with an event from the inbox of a run that has ended. It takes over the inbox and the singleton key. */
@@ -109,28 +133,11 @@ export function deliveredRun(
   { event, sent }: DeliveredEvent,
   { inbox, now, under }: { inbox: string; now: number; under: Under },
 ): Run {
-  const { namespace, workflow, app, singletonKey } = ended
-  const { runner, attributes, trace, engineEvents } = sent
-  const origin: Origin = {
-    namespace,
-    id: derivedId('run', now, event.id, app, workflow),
-    workflow,
-    app,
-    triggerKind: 'event',
-    eventName: event.name,
-    eventId: event.id,
-    trigger: { id: event.id, name: event.name },
-    createdAt: now,
-    inbox,
-    ...(event.data === undefined ? {} : { input: event.data }),
-    ...(event.generation === undefined ? {} : { generation: event.generation }),
-    ...(engineEvents === undefined ? {} : { engineEvents }),
-    ...(runner === undefined ? {} : { runner }),
-    ...(trace === undefined ? {} : { trace }),
-    ...(singletonKey === undefined ? {} : { singletonKey }),
-    ...(attributes === undefined ? {} : { attributes }),
-  }
-  return queuedAnew(origin, under)
+  const { namespace, app, workflow: name, singletonKey } = ended
+  const { runner: pin, ...carried } = sent
+  const later = { id: derivedId('run', now, event.id, app, name), now }
+  const start = { event: { ...event, namespace }, workflow: { app, name }, pin, ...carried, singletonKey, later }
+  return queuedAnew({ ...eventOrigin(start), inbox }, under)
 }
 
 /** The run that a caller starts directly. Its handler receives an event with the workflow's name; no such event is recorded. */
@@ -277,25 +284,12 @@ export function cleanupRunId({ id, finishedAt = 0 }: Pick<Run, 'id' | 'finishedA
 
 /** The fields of a run that follows the end of another. */
 function followOn(ended: Run, { id, error, now }: { id: string; error: RunError | undefined; now: number }): Origin {
-  const pin = error?.code === 'runner_not_registered' ? undefined : ended.runner
   return {
-    namespace: ended.namespace,
+    ...copied(ended, ...WORK, 'input', 'collected', 'trace', 'priority'),
+    ...(error?.code === 'runner_not_registered' ? {} : copied(ended, 'runner')),
     id,
-    workflow: ended.workflow,
-    app: ended.app,
-    triggerKind: ended.triggerKind,
-    trigger: ended.trigger,
     parentRunId: ended.id,
     createdAt: now,
-    ...(ended.generation === undefined ? {} : { generation: ended.generation }),
-    ...(ended.engineEvents === undefined ? {} : { engineEvents: ended.engineEvents }),
-    ...(ended.input === undefined ? {} : { input: ended.input }),
-    ...(ended.eventIds === undefined ? {} : { eventIds: ended.eventIds }),
-    ...(ended.collected === undefined ? {} : { collected: ended.collected }),
-    ...(pin === undefined ? {} : { runner: pin }),
-    ...(ended.trace === undefined ? {} : { trace: ended.trace }),
-    ...(ended.priority === undefined ? {} : { priority: ended.priority }),
-    ...(ended.attributes === undefined ? {} : { attributes: ended.attributes }),
   }
 }
 
@@ -313,26 +307,13 @@ export function forkedRun(options: {
 }): Run {
   const { source, id, input, now, under, trace } = options
   const origin: Origin = {
-    namespace: source.namespace,
+    ...copied(source, ...WORK, 'eventName', 'cron', 'failure', 'cleanupOf', 'runner'),
+    ...(input === source.input ? copied(source, 'collected') : {}),
     id,
-    workflow: source.workflow,
-    app: source.app,
-    triggerKind: source.triggerKind,
-    trigger: source.trigger,
     replayOf: source.id,
     createdAt: now,
-    ...(source.eventName === undefined ? {} : { eventName: source.eventName }),
-    ...(source.eventIds === undefined ? {} : { eventIds: source.eventIds }),
-    ...(source.collected === undefined || input !== source.input ? {} : { collected: source.collected }),
-    ...(source.cron === undefined ? {} : { cron: source.cron }),
-    ...(source.generation === undefined ? {} : { generation: source.generation }),
-    ...(source.engineEvents === undefined ? {} : { engineEvents: source.engineEvents }),
-    ...(source.failure === undefined ? {} : { failure: source.failure }),
-    ...(source.cleanupOf === undefined ? {} : { cleanupOf: source.cleanupOf }),
     ...(input === undefined ? {} : { input }),
-    ...(source.runner === undefined ? {} : { runner: source.runner }),
     ...(trace === undefined ? {} : { trace }),
-    ...(source.attributes === undefined ? {} : { attributes: source.attributes }),
   }
   return queued(origin, runKind(source) === 'run' ? under : UNHELD)
 }
@@ -347,34 +328,16 @@ export function linkRun(
   { input, now, under }: { input: JsonText | undefined; now: number; under: Under },
 ): Run {
   const origin: Origin = {
-    namespace: from.namespace,
+    ...copied(from, ...WORK, 'eventName', 'cron', 'failure', 'cleanupOf', 'runner', 'trace'),
+    ...copied(from, 'parentRunId', 'parentStepIndex', 'singletonKey', 'startKey', 'inbox'),
     id: derivedId('run', now, from.id, 'continued'),
-    workflow: from.workflow,
-    app: from.app,
-    triggerKind: from.triggerKind,
-    trigger: from.trigger,
     continuedFrom: from.id,
     chainId: from.chainId ?? from.id,
     createdAt: now,
     ...passedOn(from),
-    ...(from.eventName === undefined ? {} : { eventName: from.eventName }),
-    ...(from.eventIds === undefined ? {} : { eventIds: from.eventIds }),
-    ...(from.cron === undefined ? {} : { cron: from.cron }),
-    ...(from.parentRunId === undefined ? {} : { parentRunId: from.parentRunId }),
-    ...(from.parentStepIndex === undefined ? {} : { parentStepIndex: from.parentStepIndex }),
-    ...(from.generation === undefined ? {} : { generation: from.generation }),
-    ...(from.engineEvents === undefined ? {} : { engineEvents: from.engineEvents }),
-    ...(from.failure === undefined ? {} : { failure: from.failure }),
-    ...(from.cleanupOf === undefined ? {} : { cleanupOf: from.cleanupOf }),
     ...(input === undefined ? {} : { input }),
-    ...(from.runner === undefined ? {} : { runner: from.runner }),
-    ...(from.trace === undefined ? {} : { trace: from.trace }),
-    ...(from.singletonKey === undefined ? {} : { singletonKey: from.singletonKey }),
-    ...(from.startKey === undefined ? {} : { startKey: from.startKey }),
-    ...(from.attributes === undefined ? {} : { attributes: from.attributes }),
     ...(from.awaited ? { awaited: true } : {}),
     ...(from.signalled ? { signalled: true } : {}),
-    ...(from.inbox === undefined ? {} : { inbox: from.inbox }),
   }
   const { priority: _, ...link } = queued(origin, runKind(from) === 'run' ? under : UNHELD)
   return from.priority === undefined ? link : { ...link, priority: from.priority }

@@ -216,8 +216,8 @@ export class Redrive {
         const runs = events.map(event => {
           const now = clock.now()
           const { runner: pin, attributes } = event.decided ?? {}
-          const redriven = { id: ids.nextAt('run', now), now }
-          return eventRun({ ...arrivingAlone(workflow, event), workflow, pin, attributes, trace, report, redriven })
+          const later = { id: ids.nextAt('run', now), now }
+          return eventRun({ ...arrivingAlone(workflow, event), workflow, pin, attributes, trace, report, later })
         })
         const own = typeof options.guards === 'function' ? options.guards(events) : options.guards
         const created = runs.map(run => ({ run, changes: [{ type: 'run.created', run } as const] }))
