@@ -202,83 +202,92 @@ export type Change =
 
 /** Whether the change makes every engine on the store read the catalog again. */
 export function changesCatalog(change: Change): boolean {
-  return CHANGES_CATALOG[change.type] && !(change.type === 'runner.registered' && change.isRepeat)
+  return EFFECTS[change.type] === 'catalog' && !(change.type === 'runner.registered' && change.isRepeat)
 }
 
-const CHANGES_CATALOG = {
-  'run.created': false,
-  'run.moved': false,
-  'run.attributed': false,
-  'run.kept': false,
-  'run.progressed': false,
-  'run.cancelRequested': false,
-  'run.marked': false,
-  'event.delivered': false,
-  'inbox.left': false,
-  'signals.left': false,
-  'update.answered': false,
-  'waits.due': false,
-  'budget.spent': false,
-  'budget.limited': false,
-  'app.runnerArrived': false,
-  'slots.freed': false,
-  'startQueue.woken': false,
-  'step.recorded': false,
-  'step.moved': false,
-  'step.woken': false,
-  'log.written': false,
-  'event.recorded': false,
-  'dedupe.claimed': false,
-  'delivery.created': false,
-  'delivery.moved': false,
-  'delivery.attempted': false,
-  'stream.written': false,
-  'stream.merged': false,
+/**
+ * The effects of each change besides its rows. `catalog`: every engine on the store reads the catalog again. `announced`: lanes
+ * or streams are notified (services/commit/announce). `quiet`: none, except that the stream of its run shows it.
+ */
+const EFFECTS = {
+  'run.created': 'announced',
+  'run.moved': 'announced',
+  'run.attributed': 'quiet',
+  'run.kept': 'quiet',
+  'run.progressed': 'announced',
+  'run.cancelRequested': 'announced',
+  'run.marked': 'quiet',
+  'event.delivered': 'quiet',
+  'inbox.left': 'quiet',
+  'signals.left': 'quiet',
+  'update.answered': 'announced',
+  'waits.due': 'announced',
+  'budget.spent': 'quiet',
+  'budget.limited': 'quiet',
+  'app.runnerArrived': 'announced',
+  'slots.freed': 'announced',
+  'startQueue.woken': 'announced',
+  'step.recorded': 'quiet',
+  'step.moved': 'quiet',
+  'step.woken': 'announced',
+  'log.written': 'quiet',
+  'event.recorded': 'announced',
+  'dedupe.claimed': 'quiet',
+  'delivery.created': 'announced',
+  'delivery.moved': 'announced',
+  'delivery.attempted': 'quiet',
+  'stream.written': 'announced',
+  'stream.merged': 'quiet',
   // Every registration writes it; a new app always comes with a change of its runner.
-  'app.seen': false,
-  'runner.registered': true,
-  'runner.forgotten': true,
-  'workflow.registered': true,
+  'app.seen': 'quiet',
+  'runner.registered': 'catalog',
+  'runner.forgotten': 'catalog',
+  'workflow.registered': 'catalog',
   // Comes with the workflow.
-  'definition.changed': false,
-  'workflow.paused': true,
-  'workflow.resumed': true,
+  'definition.changed': 'quiet',
+  'workflow.paused': 'catalog',
+  'workflow.resumed': 'catalog',
   // Comes with the workflow.
-  'workflow.limited': false,
+  'workflow.limited': 'announced',
   // Comes with the limits.
-  'workflow.throttled': false,
-  'workflow.limitsSet': true,
-  'workflow.dropped': true,
-  'workflow.deleted': true,
-  'app.deleted': true,
-  'runner.workflowsDeleted': true,
-  'endpoint.saved': true,
-  'endpoint.deleted': true,
-  'receiver.saved': true,
-  'receiver.deleted': true,
-  'secrets.sealed': false,
-  'turn.asked': false,
-  'turn.started': false,
-  'turn.left': false,
-  'turns.held': false,
-  'turns.granted': false,
-  'limits.registered': true,
-  'flow.saved': false,
-  'flow.deleted': false,
-  'key.created': false,
-  'key.revoked': false,
-  'run.erased': false,
-  'control.recorded': false,
-  'bulkResult.recorded': false,
-  'document.saved': false,
-  'document.deleted': false,
-} as const satisfies Record<Change['type'], boolean>
+  'workflow.throttled': 'announced',
+  'workflow.limitsSet': 'catalog',
+  'workflow.dropped': 'catalog',
+  'workflow.deleted': 'catalog',
+  'app.deleted': 'catalog',
+  'runner.workflowsDeleted': 'catalog',
+  'endpoint.saved': 'catalog',
+  'endpoint.deleted': 'catalog',
+  'receiver.saved': 'catalog',
+  'receiver.deleted': 'catalog',
+  'secrets.sealed': 'quiet',
+  'turn.asked': 'quiet',
+  'turn.started': 'quiet',
+  'turn.left': 'quiet',
+  'turns.held': 'quiet',
+  'turns.granted': 'announced',
+  'limits.registered': 'catalog',
+  'flow.saved': 'announced',
+  'flow.deleted': 'quiet',
+  'key.created': 'quiet',
+  'key.revoked': 'quiet',
+  'run.erased': 'quiet',
+  'control.recorded': 'quiet',
+  'bulkResult.recorded': 'announced',
+  'document.saved': 'quiet',
+  'document.deleted': 'quiet',
+} as const satisfies Record<Change['type'], 'catalog' | 'announced' | 'quiet'>
 
-type CatalogChangeType = keyof {
-  [T in Change['type'] as (typeof CHANGES_CATALOG)[T] extends true ? T : never]: true
-}
+type ChangeWith<Effect> = Extract<
+  Change,
+  { type: keyof { [T in Change['type'] as (typeof EFFECTS)[T] extends Effect ? T : never]: true } }
+>
+
 /** The changes that make every engine on the store read the catalog again, heartbeats included. */
-export type CatalogChange = Extract<Change, { type: CatalogChangeType }>
+export type CatalogChange = ChangeWith<'catalog'>
+
+/** The changes that wake no lane and no stream except that of their run. */
+export type QuietChange = ChangeWith<'quiet'>
 
 /**
  * A fact that the decision on a unit relied on. If it is no longer true at commit, the store writes nothing and throws
@@ -350,44 +359,6 @@ export type Guard =
   /** The namespace has at most `most` of these. */
   | { type: Counted; namespace: string; most: number }
   | DocumentGuard
-
-export const GUARD_TYPES = Object.keys({
-  run: true,
-  leased: true,
-  steps: true,
-  delivery: true,
-  endpoint: true,
-  receiver: true,
-  flow: true,
-  limit: true,
-  live: true,
-  unended: true,
-  inbox: true,
-  inboxRoom: true,
-  started: true,
-  paused: true,
-  watchers: true,
-  slug: true,
-  waiters: true,
-  waitPaths: true,
-  watchPaths: true,
-  events: true,
-  dedupe: true,
-  givenId: true,
-  unstarted: true,
-  catalog: true,
-  runner: true,
-  unpinned: true,
-  registered: true,
-  idle: true,
-  apps: true,
-  workflows: true,
-  runners: true,
-  endpoints: true,
-  receivers: true,
-  documents: true,
-  failed: true,
-} satisfies Record<Guard['type'], true>) as Guard['type'][]
 
 /** The resources of a namespace that guards count. */
 export type Counted = 'apps' | 'workflows' | 'runners' | 'endpoints' | 'receivers'

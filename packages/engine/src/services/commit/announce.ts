@@ -2,7 +2,7 @@
 // may be lost or repeated without harm: lanes and the streams of single runs read the store from time to time, and the streams
 // of a namespace are best effort (docs/concepts.md#timeline-and-streams).
 
-import type { CatalogChange, Change } from '../../domain/model/change.ts'
+import type { CatalogChange, Change, QuietChange } from '../../domain/model/change.ts'
 import { isTerminal, type Run } from '../../domain/model/run.ts'
 import type { StepWoken } from '../../domain/model/step.ts'
 import type { RunState } from '../../domain/run/state.ts'
@@ -29,41 +29,6 @@ interface AnnouncerDeps {
   store: Pick<Store, 'in'>
   metrics: Metrics
 }
-
-/** The changes, besides those of the catalog, that wake no lane and no stream except that of their run. */
-type Unannounced = Extract<
-  Change,
-  | { step: unknown }
-  | { line: unknown }
-  | { key: unknown }
-  | {
-      type:
-        | 'dedupe.claimed'
-        | 'run.attributed'
-        | 'run.kept'
-        | 'run.marked'
-        | 'signals.left'
-        | 'event.delivered'
-        | 'inbox.left'
-        | 'budget.spent'
-        | 'budget.limited'
-        | 'delivery.attempted'
-        | 'app.seen'
-        | 'definition.changed'
-        | 'flow.deleted'
-        | 'turn.asked'
-        | 'turn.started'
-        | 'turn.left'
-        | 'turns.held'
-        | 'key.revoked'
-        | 'secrets.sealed'
-        | 'run.erased'
-        | 'control.recorded'
-        | 'stream.merged'
-        | 'document.saved'
-        | 'document.deleted'
-    }
->
 
 export class Announcer {
   readonly #deps: AnnouncerDeps
@@ -182,8 +147,8 @@ export class Announcer {
         if (change.delivery.availableAt !== undefined) this.#deps.queue.wake('deliveries', change.delivery.availableAt)
         break
       default:
-        // Fails to compile for a new change until it has a case above or is listed here.
-        change satisfies CatalogChange | Unannounced
+        // Fails to compile for a new change until it has a case above or is quiet.
+        change satisfies CatalogChange | QuietChange
     }
   }
 

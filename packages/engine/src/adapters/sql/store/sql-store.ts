@@ -2,7 +2,7 @@
 // back into domain objects. One class for both dialects.
 
 import type { BudgetLine } from '../../../domain/model/budget/budget.ts'
-import { GUARD_TYPES, type Unit } from '../../../domain/model/change.ts'
+import type { Unit } from '../../../domain/model/change.ts'
 import { invariant, StaleError } from '../../../domain/model/errors.ts'
 import type { DedupeKey, InboxRead } from '../../../domain/model/event.ts'
 import type { FlowRow } from '../../../domain/model/flow-row.ts'
@@ -54,7 +54,7 @@ import { APPS, KEPT_PAUSES, RUNNERS, STEP_LIMITS, WORKFLOWS } from '../tables/re
 import { ENDPOINTS, RECEIVERS } from '../tables/webhooks.ts'
 import { BroadcastFairness } from '../write/broadcast-fairness.ts'
 import { appendOperation } from '../write/change-operations.ts'
-import { checkSql, LIVE_RUNS } from '../write/guard-checks.ts'
+import { checkSql, GUARD_TYPES, LIVE_RUNS } from '../write/guard-checks.ts'
 import { isLong, longUnitRequest, unitRequest } from '../write/unit-request.ts'
 import type { ClaimedRuns, Database } from './database.ts'
 import { SqlAdmin } from './sql-admin.ts'

@@ -174,6 +174,8 @@ const APPENDS: { [Type in Guard['type']]: (to: Value[], guard: Extract<Guard, { 
   failed: (to, { namespace, fingerprint }) => check(to, 'failed', [namespace, fingerprint], fingerprint),
 }
 
+export const GUARD_TYPES = Object.keys(APPENDS) as Guard['type'][]
+
 function waitersCheck(matchKey: string | null | undefined): CheckName {
   if (matchKey === undefined) return 'waiters'
   return matchKey === null ? 'plainWaiters' : 'matchedWaiters'
