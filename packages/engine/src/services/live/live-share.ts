@@ -43,48 +43,36 @@ export interface LiveShareDeps {
 /** Announces followed keys repeatedly once it is started; it exchanges messages even before that. */
 export class LiveShare extends RepeatingTask {
   readonly #deps: LiveShareDeps
-  /** Runs about which other engines must be notified. */
-  readonly #changedRuns = new Set<string>()
-  readonly #updates: Gathered<string>
-  /** The namespaces and ids of runs with new progress. */
-  readonly #progress: Gathered<string>
-  /** Bulk jobs that progressed. */
-  readonly #bulks: Gathered<string>
-  /** Output streams that were written to. */
-  readonly #streams: Gathered<string>
+  readonly #gathered: Gathered<string>[] = []
   #reads = 0
-  #cancelGather: () => void = () => {}
 
   constructor(deps: LiveShareDeps) {
     const { bus, live, clock } = deps
     super({ clock, everyMs: FOLLOW_EVERY_MS, run: () => this.#announceFollowed(), onFailure: () => {} })
     this.#deps = deps
-    this.#updates = new Gathered({ clock, ms: UPDATES_GATHER_MS, flush: texts => this.#publishUpdates(texts) })
-    this.#progress = new Gathered({
-      clock,
-      ms: UPDATES_GATHER_MS,
-      flush: texts => this.#publishNames('progress', texts),
-    })
-    this.#bulks = new Gathered({ clock, ms: UPDATES_GATHER_MS, flush: texts => this.#publishNames('bulks', texts) })
-    this.#streams = new Gathered({ clock, ms: STREAMS_GATHER_MS, flush: texts => this.#publishNames('streams', texts) })
+    const runs = this.#gather(RUNS_GATHER_MS, runIds => this.#publishRuns(runIds))
+    const updates = this.#gather(UPDATES_GATHER_MS, texts => this.#publishBatches('updates', texts))
+    const progress = this.#gather(UPDATES_GATHER_MS, names => this.#publishBatches('progress', names))
+    const bulks = this.#gather(UPDATES_GATHER_MS, ids => this.#publishBatches('bulks', ids))
+    const streams = this.#gather(STREAMS_GATHER_MS, keys => this.#publishBatches('streams', keys))
     const followed: Record<TopicName, FollowedKeys> = {
-      runs: this.#share('runs', live.runs, runId => this.#gatherRun(runId)),
+      runs: this.#share('runs', live.runs, runId => runs.set(runId, runId)),
       running: this.#share('running', live.running, (runId, frame) => this.#publishShort('running', [runId, frame])),
       moves: this.#share('moves', live.moves, (namespace, move) => this.#publishShort('move', [namespace, move])),
       events: this.#share('events', live.events, (namespace, { id }) =>
         bus.publish('event', JSON.stringify([namespace, id])),
       ),
       updates: this.#share('updates', live.updates, (namespace, update) =>
-        this.#updates.set(`${namespace}\n${update.runId}`, JSON.stringify([namespace, update])),
+        updates.set(`${namespace}\n${update.runId}`, JSON.stringify([namespace, update])),
       ),
       deliveries: this.#share('deliveries', live.deliveries, (namespace, { id }) =>
         bus.publish('delivery', JSON.stringify([namespace, id])),
       ),
       progress: this.#share('progress', live.progress, (namespace, { runId }) =>
-        this.#progress.set(`${namespace}\n${runId}`, JSON.stringify([namespace, runId])),
+        progress.set(`${namespace}\n${runId}`, JSON.stringify([namespace, runId])),
       ),
-      bulks: this.#share('bulks', live.bulks, bulkId => this.#bulks.set(bulkId, bulkId)),
-      streams: this.#share('streams', live.streams, key => this.#streams.set(key, key)),
+      bulks: this.#share('bulks', live.bulks, bulkId => bulks.set(bulkId, bulkId)),
+      streams: this.#share('streams', live.streams, key => streams.set(key, key)),
     }
     bus.on('follow', text => {
       const [name, ...keys] = JSON.parse(text) as [TopicName, ...string[]]
@@ -135,8 +123,7 @@ export class LiveShare extends RepeatingTask {
   }
 
   override stop(deadline?: AbortSignal): Promise<void> {
-    this.#cancelGather()
-    for (const gathered of [this.#updates, this.#progress, this.#bulks, this.#streams]) gathered.stop()
+    for (const gathered of this.#gathered) gathered.stop()
     return super.stop(deadline)
   }
 
@@ -153,34 +140,24 @@ export class LiveShare extends RepeatingTask {
       for (const keys of broadcastBatches(live[name].keys)) bus.publish('follow', JSON.stringify([name, ...keys]))
   }
 
-  #gatherRun(runId: string): void {
-    const { clock } = this.#deps
-    if (this.stopped.aborted) return
-    if (this.#changedRuns.size === 0) this.#cancelGather = clock.after(RUNS_GATHER_MS, () => this.#publishRuns())
-    this.#changedRuns.add(runId)
+  #gather(ms: number, flush: (items: Iterable<string>) => void): Gathered<string> {
+    const gathered = new Gathered({ clock: this.#deps.clock, ms, flush })
+    this.#gathered.push(gathered)
+    return gathered
   }
 
-  #publishRuns(): void {
-    const changed = [...this.#changedRuns]
-    this.#changedRuns.clear()
+  #publishRuns(changed: Iterable<string>): void {
     for (const runIds of broadcastBatches(changed)) this.#deps.bus.publish('runs', runIds.join(' '))
   }
 
   /** Publishes the message, unless it is too long for the bus. */
-  #publishShort(channel: 'move' | 'running', message: unknown): void {
+  #publishShort(channel: string, message: unknown): void {
     const text = JSON.stringify(message)
     if (Buffer.byteLength(text) <= BROADCAST_BYTES_MAX) this.#deps.bus.publish(channel, text)
   }
 
-  #publishUpdates(texts: Iterable<string>): void {
-    for (const batch of broadcastBatches(texts)) {
-      const text = JSON.stringify(batch)
-      if (Buffer.byteLength(text) <= BROADCAST_BYTES_MAX) this.#deps.bus.publish('updates', text)
-    }
-  }
-
-  #publishNames(channel: 'progress' | 'bulks' | 'streams', names: Iterable<string>): void {
-    for (const batch of broadcastBatches(names)) this.#deps.bus.publish(channel, JSON.stringify(batch))
+  #publishBatches(channel: string, texts: Iterable<string>): void {
+    for (const batch of broadcastBatches(texts)) this.#publishShort(channel, batch)
   }
 
   /** Reads an item that another engine committed. Events and deliveries may be too long for a message. */
