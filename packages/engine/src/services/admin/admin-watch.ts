@@ -4,8 +4,8 @@
 import type { Admin } from '../../ports/admin.ts'
 import type { Namespaces } from '../catalog/namespaces.ts'
 import type { Core } from '../commit/core.ts'
+import { JoinedReads } from '../support/joined-reads.ts'
 import { RepeatingTask } from '../support/repeating-task.ts'
-import { sharedRuns } from '../support/shared-runs.ts'
 import type { KeyRing } from './keys.ts'
 
 /** Time from one read of the revision to the next: a change takes effect within 2 s. */
@@ -23,6 +23,7 @@ const USES_EVERY_MS = 60_000
 /** Reads one number a second, and the rest when that number rose. While reads fail, the engine keeps the last known state. */
 export class AdminWatch extends RepeatingTask {
   readonly #deps: AdminWatchDeps
+  readonly #reads = new JoinedReads<void>()
   #revision: number | undefined
   #usesWrittenAt: number
 
@@ -41,7 +42,9 @@ export class AdminWatch extends RepeatingTask {
   }
 
   /** Reads all changes that were made before the call. One read at a time: none puts an older state over a newer one. */
-  readonly refresh = sharedRuns(() => this.#read())
+  refresh(): Promise<void> {
+    return this.#reads.read('admin', () => this.#read())
+  }
 
   /** Refreshes at once, in the background: another engine announced a change. */
   refreshSoon(): void {

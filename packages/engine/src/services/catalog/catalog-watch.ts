@@ -5,8 +5,8 @@ import type { Logger } from 'pino'
 import { type Runner, runnerKey, type Workflow } from '../../domain/model/workflow.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Store } from '../../ports/store.ts'
+import { JoinedReads } from '../support/joined-reads.ts'
 import { RepeatingTask } from '../support/repeating-task.ts'
-import { sharedRuns } from '../support/shared-runs.ts'
 import type { Catalog } from './catalog.ts'
 
 /** Time from one read of the revision to the next. */
@@ -31,6 +31,7 @@ export interface CatalogWatchDeps {
 
 export class CatalogWatch extends RepeatingTask {
   readonly #deps: CatalogWatchDeps
+  readonly #reads = new JoinedReads<boolean>()
   /** The next refresh reads the catalog whatever its revision. */
   #mustRead = false
   #readAt = Number.NEGATIVE_INFINITY
@@ -48,7 +49,9 @@ export class CatalogWatch extends RepeatingTask {
   }
 
   /** Reads all that was committed before the call; false when changes of this engine kept making the reads obsolete. */
-  readonly refresh = sharedRuns(() => this.#refresh())
+  refresh(): Promise<boolean> {
+    return this.#reads.read('catalog', () => this.#read())
+  }
 
   /** Refreshes at once, in the background: another engine announced a change. */
   refreshSoon(): void {
@@ -62,7 +65,7 @@ export class CatalogWatch extends RepeatingTask {
     if (isReadDue) await this.#deps.onRead()
   }
 
-  async #refresh(): Promise<boolean> {
+  async #read(): Promise<boolean> {
     const { store, catalog, clock } = this.#deps
     for (let reads = 0; reads < CATALOG_READS_MAX; reads++) {
       const { applied } = catalog

@@ -1,5 +1,6 @@
 // Joins reads of one key that many callers request at once. Callers that come during a read share the next one. So a thousand
-// callers need two reads, and each gets a read that began after its request. Used by services/commit/decide-and-commit.
+// callers need two reads, and each gets a read that began after its request. Used by services/commit/decide-and-commit, and by
+// the watches of what other engines change.
 
 interface Reading<T> {
   underWay: Promise<T>
