@@ -5,7 +5,7 @@
 import { connectUrlOwner } from '../../../domain/model/connect-url.ts'
 import { appKey, type Run, type RunnersOfRun, runDestination } from '../../../domain/model/run.ts'
 import type { Runner } from '../../../domain/model/workflow.ts'
-import type { Clock } from '../../../ports/clock.ts'
+import { type Clock, every } from '../../../ports/clock.ts'
 import type { RunClaim } from '../../../ports/store.ts'
 import type { Transport } from '../../../ports/transport.ts'
 import type { RunnerPermits } from './runner-permits.ts'
@@ -91,7 +91,7 @@ export class ClaimPermits {
     const short = [...appRoom].flatMap(([key, room]) => ((counts.get(key) ?? 0) >= room ? key : []))
     for (const run of this.#full.values()) short.push(appKey(run))
     this.#short = new Set(short)
-    if (this.isShort) this.#stopPolling ??= this.#pollLater()
+    if (this.isShort) this.#stopPolling ??= every(this.#deps.clock, ROOM_POLL_MS, () => this.#poll())
   }
 
   /** Records that the runner may have room, or is gone. */
@@ -139,12 +139,8 @@ export class ClaimPermits {
     return this.#roomOf(key) !== 0
   }
 
-  #pollLater(): () => void {
-    return this.#deps.clock.after(ROOM_POLL_MS, () => {
-      this.#stopPolling = undefined
-      if (!this.isShort) return
-      this.#stopPolling = this.#pollLater()
-      if ([...this.#short].some(key => this.#hasRoom(key))) this.#deps.onRoom()
-    })
+  #poll(): void {
+    if (!this.isShort) this.stop()
+    else if ([...this.#short].some(key => this.#hasRoom(key))) this.#deps.onRoom()
   }
 }

@@ -7,7 +7,7 @@ import { connectUrlOwner } from '../../../domain/model/connect-url.ts'
 import { appKey, type Run, type RunnersOfRun } from '../../../domain/model/run.ts'
 import type { Runner } from '../../../domain/model/workflow.ts'
 import type { Route } from '../../../domain/pass/routing.ts'
-import type { Clock } from '../../../ports/clock.ts'
+import { type Clock, every } from '../../../ports/clock.ts'
 import type { InvokeSignal, Transport } from '../../../ports/transport.ts'
 import { KeyPermits } from '../../support/permits.ts'
 
@@ -186,7 +186,7 @@ export class RunnerPermits {
     queue.splice(at, 0, queued)
     this.#queues.set(key, queue)
     this.#byRunId.set(queued.run.id, queued)
-    this.#stopPolling ??= this.#pollLater()
+    this.#stopPolling ??= every(this.#deps.clock, RUNNER_QUEUE_POLL_MS, () => this.#offerAll())
   }
 
   #remove(queued: QueuedRun): void {
@@ -201,13 +201,8 @@ export class RunnerPermits {
     this.#stopPolling = undefined
   }
 
-  #pollLater(): () => void {
-    const { clock } = this.#deps
-    return clock.after(RUNNER_QUEUE_POLL_MS, () => {
-      this.#stopPolling = undefined
-      for (const queue of [...this.#queues.values()]) for (const queued of [...queue]) this.#offer(queued)
-      if (this.#byRunId.size > 0) this.#stopPolling ??= this.#pollLater()
-    })
+  #offerAll(): void {
+    for (const queue of [...this.#queues.values()]) for (const queued of [...queue]) this.#offer(queued)
   }
 }
 
