@@ -58,7 +58,6 @@ export class SharedViews {
     await decideAndCommit<Unit>({
       store: this.#deps.store,
       decide,
-      unit: unit => unit,
       commit: unit => this.#audit.commit(actor, unit, { action, detail: JSON.stringify(detail) }),
       onStale: () => {
         throw new EngineError('conflict', `a namespace may have at most ${VIEWS_MAX} shared views: delete some of them`)

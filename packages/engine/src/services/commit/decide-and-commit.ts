@@ -25,13 +25,18 @@ const EVENTS_PAGE = 200
 /** Guards of facts that decisions read from the catalog, not from the store. */
 const CATALOG_GUARDS: ReadonlySet<Guard['type']> = new Set(['catalog', 'registered', 'paused'])
 
+/** A decision that is itself the unit to commit. */
+interface DecidedUnit extends Unit {
+  questions?: readonly Question[]
+}
+
 export interface DecideAndCommit<D> {
   store: Store
   /** The namespace of a decision that evaluates expressions: namespaces take turns when they take long (turns.ts). */
   namespace?: string
   /** Decides on the assumptions; undefined: there is nothing (more) to do. Synchronous if it evaluates expressions. */
   decide(assumptions: Assumptions): D | undefined | Promise<D | undefined>
-  /** Questions to answer before the decision can be committed; then it is decided again. */
+  /** Questions to answer before the decision can be committed; then it is decided again. Absent: its own. */
   questions?(decision: D): readonly Question[]
   /** Called before questions are answered. `again`: decide again first; false: give up, without a result. */
   mayAsk?(): Promise<boolean | 'again'>
@@ -39,7 +44,8 @@ export interface DecideAndCommit<D> {
   limiter?: Pick<Limiter, 'take'>
   /** Refreshed when a decision rested on an earlier revision of it. */
   catalog?: Pick<Catalog, 'refresh'>
-  unit(decision: D): Unit
+  /** The unit of the decision; absent: the decision itself. */
+  unit?(decision: D): Unit
   /** Makes a unit durable; absent: the store's commit. */
   commit?(unit: Unit): Promise<void>
   /** Called when a guard fails that is not about an assumption; false: give up, without a result. */
@@ -47,6 +53,10 @@ export interface DecideAndCommit<D> {
 }
 
 /** The decision that was made durable, or undefined if `decide` or `onStale` ended it. */
+export async function decideAndCommit<D extends DecidedUnit>(options: DecideAndCommit<D>): Promise<D | undefined>
+export async function decideAndCommit<D>(
+  options: DecideAndCommit<D> & Required<Pick<DecideAndCommit<D>, 'unit'>>,
+): Promise<D | undefined>
 export async function decideAndCommit<D>(options: DecideAndCommit<D>): Promise<D | undefined> {
   const { store, namespace, catalog, decide, questions, mayAsk, unit, commit, onStale } = options
   const assumptions = noAssumptions()
@@ -60,7 +70,8 @@ export async function decideAndCommit<D>(options: DecideAndCommit<D>): Promise<D
         : decideInTurns(namespace, () => decide(assumptions), evaluations))
       if (decision === undefined) return undefined
       assumptions.now = undefined
-      const open = questions?.(decision) ?? []
+      const { questions: own = [] } = decision as Partial<DecidedUnit>
+      const open = questions ? questions(decision) : own
       if (open.length > 0) {
         const may = mayAsk ? await mayAsk() : true
         if (may === 'again') continue
@@ -68,7 +79,7 @@ export async function decideAndCommit<D>(options: DecideAndCommit<D>): Promise<D
         for (const question of open) await answerQuestion(question, assumptions, options)
         continue
       }
-      const made = unit(decision)
+      const made = unit ? unit(decision) : (decision as unknown as Unit)
       try {
         await (commit ? commit(made) : store.commit(made))
         return decision

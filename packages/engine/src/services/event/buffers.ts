@@ -54,7 +54,6 @@ export class Buffers {
         const decided = decideDueBuffer(due)
         return decided && { ...decided, guards: [...decided.guards, ...catalogGuards(view, assumptions)] }
       },
-      unit: decided => decided,
       commit: unit => this.#audit.commit(actor, unit, actOf(found, runIdOf(unit))),
       onStale: () => true,
     })

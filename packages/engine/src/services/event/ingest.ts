@@ -219,7 +219,6 @@ export class Ingest {
           }
           return this.#decide(events, assumptions)
         },
-        questions: ({ questions }) => questions,
         // A repeat must not take a token of a rate limit.
         mayAsk: async () => ((await this.#findRepeats(events)) ? 'again' : true),
         unit: unit => {

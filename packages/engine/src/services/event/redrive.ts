@@ -235,8 +235,6 @@ export class Redrive {
         }
         return runs.length === 0 ? undefined : decision
       },
-      questions: ({ questions }) => questions,
-      unit: decided => decided,
       commit: () => options.commit(decision),
       onStale: options.onStale,
     })

@@ -16,7 +16,6 @@ export async function saveClaimed(
   const committed = await decideAndCommit<Unit>({
     store,
     decide: assumptions => (assumptions.flow.has(id) ? undefined : unit),
-    unit: unit => unit,
     onStale: () => false,
   })
   if (committed) announcer.announce(committed.changes)

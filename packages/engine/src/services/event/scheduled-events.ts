@@ -53,7 +53,6 @@ export class ScheduledEvents {
         if (!row) throw new EngineError('not_found', 'no such scheduled event')
         return { guards: [{ type: 'flow', id, version: row.version }], changes: [deletionOf(row)] }
       },
-      unit: unit => unit,
       commit: unit =>
         this.#audit.commit(actor, unit, {
           action: 'scheduled_event.delete',
@@ -94,7 +93,6 @@ export class ScheduledEvents {
             changes: rows.map(deletionOf),
           }
         },
-        unit: unit => unit,
         commit: unit =>
           this.#audit.commit(actor, unit, {
             action: 'scheduled_event.delete',

@@ -200,8 +200,6 @@ export class Schedules {
     const unit = await decideAndCommit<Unit & Pick<DueRowDecision, 'questions'>>({
       store,
       decide,
-      questions: ({ questions = [] }) => questions,
-      unit: unit => unit,
       commit: unit => this.#audit.commit(actor, unit, actOf(action, id, unit)),
       onStale: () => true,
     })

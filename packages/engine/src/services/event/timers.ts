@@ -79,8 +79,6 @@ export class Timers implements Stoppable {
         const fired = decideDueRow({ ...due, now: clock.now(), report })
         return fired && { ...fired, guards: [...fired.guards, ...catalogGuards(view, assumptions)] }
       },
-      questions: ({ questions = [] }) => questions,
-      unit: firing => firing,
       onStale: () => false,
     })
     if (!firing) return

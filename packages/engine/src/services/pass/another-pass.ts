@@ -117,7 +117,6 @@ export class AnotherPass {
         const now = clock.now()
         return wake(state, { now, at: now + backoffMs, settled: asked.settled })
       },
-      unit: decision => decision,
       onStale: async () => {
         const loaded = await store.loadRun(asked.runId)
         if (loaded) state = RunState.loaded(loaded)

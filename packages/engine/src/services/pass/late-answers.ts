@@ -47,8 +47,6 @@ export class LateAnswers {
     const decision = await decideAndCommit({
       store,
       decide: () => state && endUnderWay(state, { now: clock.now(), catalog: catalog.view(run.namespace) }),
-      questions: ({ questions }) => questions,
-      unit: decision => decision,
       onStale: async () => {
         state = await load()
         return true
@@ -73,7 +71,6 @@ export class LateAnswers {
         const cleanup = followed && (await store.loadRun(cleanupRunId(followed.run)))
         return followed && storeLate({ followed, cleanup }, report, context(clock.now()))
       },
-      unit: unit => unit,
       onStale: () => true,
     })
     if (decided) announcer.announce(decided.changes)

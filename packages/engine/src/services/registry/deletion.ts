@@ -83,7 +83,6 @@ export class Deletion {
           const { guards, changes } = decide({ view: catalog.view(actor.namespace), isLive, isForced })
           return { guards: [{ type: 'catalog', revision: catalog.revision as number }, ...guards], changes }
         },
-        unit: unit => unit,
         commit: unit => this.#audit.commit(actor, unit, act),
         onStale: async ({ type }) => {
           if (type === 'idle')

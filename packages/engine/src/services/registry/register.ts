@@ -305,8 +305,6 @@ export class Registry {
     const registered = await decideAndCommit<Decided>({
       store,
       decide: assumptions => this.#decide(runner, workflows, assumptions),
-      questions: ({ questions }) => questions,
-      unit: unit => unit,
       // Another registration took the room in between: the next decision sees that, and refuses.
       onStale: async ({ type }) => {
         const isOfRoom = type === 'apps' || type === 'workflows' || type === 'runners'

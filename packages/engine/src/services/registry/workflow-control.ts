@@ -100,7 +100,6 @@ export class WorkflowControl {
         const unit = decide(workflow)
         return unit && { ...unit, guards: [...unit.guards, ...catalogGuards(view, assumptions)] }
       },
-      unit: unit => unit,
       commit: unit =>
         this.#audit.commit(actor, unit, { action, detail: JSON.stringify({ app, workflow: name, ...detail }) }),
       onStale: () => true,

@@ -66,7 +66,6 @@ export class Budgets {
           changes: [{ type: 'budget.limited', budgetId, limits: set }],
         }
       },
-      unit: unit => unit,
       commit: unit => this.#audit.commit(actor, unit, { action: 'run.budget', runId, detail: JSON.stringify(set) }),
       onStale: () => true,
     })
@@ -111,7 +110,6 @@ export class Budgets {
         const waits = loaded?.run.status === 'paused' && loaded.run.waitingFor?.budgetId === budgetId
         return waits ? resume(RunState.loaded(loaded), clock.now()) : undefined
       },
-      unit: decision => decision,
       onStale: () => true,
     })
     if (decision) announcer.announce(decision.changes)

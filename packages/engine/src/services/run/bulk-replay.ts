@@ -141,8 +141,6 @@ export class BulkReplay {
         started = startTogether(forks, ({ run }) => ({ ...under(run), ...facts }))
         return started
       },
-      questions: ({ questions }) => questions,
-      unit: unit => unit,
       commit: () => commit(started as Started),
       onStale: () => false,
     })

@@ -154,7 +154,6 @@ export class BulkSlices {
         if (assumptions.flow.has(row.id) && assumptions.flow.get(row.id)?.version !== row.version) return undefined
         return step.decide(assumptions)
       },
-      questions: ({ questions = [] }) => questions,
       unit: ({ guards, changes }) => ({
         guards: [...guards, guard],
         changes: [...changes, { type: 'bulkResult.recorded', result }],

@@ -173,7 +173,6 @@ export class Bulk {
         ]
         return { guards: [guard], changes, row: ended }
       },
-      unit: ({ guards, changes }) => ({ guards, changes }),
       onStale: () => true,
     })
     const view = await this.#view(bulkJob(stopped?.row ?? row))

@@ -43,7 +43,6 @@ export class Callbacks {
     const unit = await decideAndCommit<Unit>({
       store,
       decide: () => this.#decide(callback, data),
-      unit: unit => unit,
       onStale: () => true,
     })
     if (unit) announcer.announce(unit.changes, callback.namespace)

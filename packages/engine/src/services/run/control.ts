@@ -107,8 +107,6 @@ export class Control {
     const decision = await decideAndCommit<Decision>({
       store,
       decide: () => decide(state),
-      questions: ({ questions }) => questions,
-      unit: decision => decision,
       commit: unit => this.#audit.commit(actor, unit, act),
       onStale: async () => {
         state = await this.#load(actor, act.runId)
@@ -135,8 +133,6 @@ export class Control {
           catalog: catalog.view(namespace),
           now: clock.now(),
         }),
-      questions: ({ questions }) => questions,
-      unit: unit => unit,
       commit: unit => this.#audit.commit(actor, unit, act),
       onStale: () => false,
     })

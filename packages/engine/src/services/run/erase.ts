@@ -27,7 +27,6 @@ export class Erasure {
     const erased = await decideAndCommit<Unit>({
       store,
       decide: () => this.#decide(actor.namespace, runId),
-      unit: unit => unit,
       commit: unit => this.#audit.commit(actor, unit, { action: 'run.erase', runId }),
       onStale: () => true,
     })

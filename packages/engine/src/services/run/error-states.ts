@@ -60,7 +60,6 @@ export class ErrorStates {
           changes: [{ type: 'document.saved', document: saved }],
         }
       },
-      unit: unit => unit,
       commit: unit =>
         this.#audit.commit(actor, unit, { action: ACTIONS[state], detail: JSON.stringify({ fingerprint }) }),
       onStale: ({ type }) => {

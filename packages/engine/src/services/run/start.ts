@@ -203,7 +203,6 @@ export class Starts {
           const unit = startAlone(created, { ...facts, workflow, report }, claim)
           return { ...unit, guards: [...guards, ...unit.guards], run }
         },
-        questions: ({ questions }) => questions,
         unit: ({ guards, changes }) => {
           creation.lease(changes)
           return { guards, changes }

@@ -142,7 +142,6 @@ export class Deliverer implements Stoppable {
     const unit = await decideAndCommit<Unit>({
       store,
       decide: () => this.#unit(conclusion, now),
-      unit: unit => unit,
       onStale: async ({ type }) => {
         if (type !== 'endpoint') return false
         await reloadWebhooks(store, catalog)

@@ -49,7 +49,6 @@ export class Deliveries {
         if (!found) throw new EngineError('not_found', 'no such webhook delivery')
         return redeliver(found.delivery, { now: clock.now(), attemptsMax })
       },
-      unit: unit => unit,
       // It was claimed, finished or queued again in between: its new status decides.
       onStale: () => true,
     })
