@@ -9,6 +9,7 @@ import type { Random } from '../ports/clock.ts'
 import type { Sender } from '../ports/sender.ts'
 import { Catalog } from '../services/catalog/catalog.ts'
 import { Announcer } from '../services/commit/announce.ts'
+import { Audit } from '../services/commit/audit.ts'
 import { faultLog } from '../services/event/fault-log.ts'
 import { Live } from '../services/live/live.ts'
 import { LiveShare } from '../services/live/live-share.ts'
@@ -42,6 +43,7 @@ export async function createCore({ config, log, owner, ports }: CoreOptions, bac
   const liveShare = bus && new LiveShare({ bus, live, store, clock })
   const metrics = new PrometheusMetrics()
   const tokenKey = await store.tokenKey()
+  const ids = new IdSource(() => random.next())
   return {
     store,
     limiter,
@@ -49,7 +51,7 @@ export async function createCore({ config, log, owner, ports }: CoreOptions, bac
     announcer: new Announcer({ queue, live, store, metrics }),
     clock,
     random,
-    ids: new IdSource(() => random.next()),
+    ids,
     owner,
     hold: new EngineHold(config.hold),
     log,
@@ -57,6 +59,7 @@ export async function createCore({ config, log, owner, ports }: CoreOptions, bac
     passTokens: new PassTokens(tokenKey),
     callbackTokens: new CallbackTokens(tokenKey),
     runTokens: new RunTokens(tokenKey),
+    audit: new Audit({ store, clock, ids, log }),
     tracing: await openTelemetry(),
     report: faultLog(clock, log),
     backends,

@@ -23,6 +23,7 @@ import { Namespaces } from './catalog/namespaces.ts'
 import { RunnerHealth } from './catalog/runner-health.ts'
 import { RunnerLoad } from './catalog/runner-load.ts'
 import { Announcer } from './commit/announce.ts'
+import { Audit } from './commit/audit.ts'
 import type { Core } from './commit/core.ts'
 import { Timers } from './event/timers.ts'
 import { Live } from './live/live.ts'
@@ -170,6 +171,7 @@ async function setUp(name: string) {
   const queue = new MemoryQueue(clock)
   const live = new Live()
   const random = seededRandom(1)
+  const [ids, log] = [new IdSource(() => random.next()), pino({ level: 'silent' })]
   const setting: Setting = {
     store,
     limiter: new MemoryLimiter(),
@@ -177,9 +179,10 @@ async function setUp(name: string) {
     announcer: new Announcer({ queue, live, store }),
     clock,
     random,
-    ids: new IdSource(() => random.next()),
+    ids,
     owner: 'engine-1',
-    log: pino({ level: 'silent' }),
+    log,
+    audit: new Audit({ store, clock, ids, log }),
     metrics: NO_METRICS,
     report: onError,
     queue,

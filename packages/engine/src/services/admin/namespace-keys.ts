@@ -3,14 +3,12 @@
 import { isLasting, type StoredKey } from '../../domain/model/api-key.ts'
 import { EngineError } from '../../domain/model/errors.ts'
 import { timestamp } from '../../domain/text/timestamp.ts'
-import type { Store } from '../../ports/store.ts'
-import { type Actor, Audit } from '../commit/audit.ts'
+import type { Actor } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import { type AdministrationDeps, type KeyRequest, makeKey } from './administration.ts'
 import type { FoundKey, KeyRing } from './keys.ts'
 
-export interface NamespaceKeysDeps extends AdministrationDeps, Pick<Core, 'log'> {
-  store: Store
+export interface NamespaceKeysDeps extends AdministrationDeps, Pick<Core, 'audit'> {
   keys: KeyRing
   /** Reads at once what was written. */
   refresh(): Promise<void>
@@ -18,11 +16,9 @@ export interface NamespaceKeysDeps extends AdministrationDeps, Pick<Core, 'log'>
 
 export class NamespaceKeys {
   readonly #deps: NamespaceKeysDeps
-  readonly #audit: Audit
 
   constructor(deps: NamespaceKeysDeps) {
     this.#deps = deps
-    this.#audit = new Audit(deps)
   }
 
   /** The keys of the store, revoked ones included, oldest first. */
@@ -42,7 +38,7 @@ export class NamespaceKeys {
     const { id, kind, label, expiresAt } = made.stored
     const ends = expiresAt === undefined ? {} : { expiresAt: timestamp(expiresAt) }
     const unit = { guards: [], changes: [{ type: 'key.created' as const, key: made.stored }] }
-    await this.#audit.commit(actor, unit, {
+    await this.#deps.audit.commit(actor, unit, {
       action: 'key.create',
       detail: JSON.stringify({ id, kind, label, ...ends }),
     })
@@ -52,7 +48,7 @@ export class NamespaceKeys {
 
   /** Revokes a key of the store. Revoking it again changes nothing. Sessions that the key opened end with it. */
   async revoke(actor: Actor, id: string): Promise<void> {
-    const { clock, refresh } = this.#deps
+    const { clock, refresh, audit } = this.#deps
     const { namespace } = actor
     const key = (await this.stored(namespace)).find(one => one.id === id)
     // The message does not repeat the id: it may be a key itself.
@@ -60,7 +56,7 @@ export class NamespaceKeys {
     if (key.revokedAt !== undefined) return
     const unit = { guards: [], changes: [{ type: 'key.revoked' as const, namespace, id, at: clock.now() }] }
     const detail = JSON.stringify({ id, kind: key.kind, label: key.label })
-    await this.#audit.commit(actor, unit, { action: 'key.revoke', detail })
+    await audit.commit(actor, unit, { action: 'key.revoke', detail })
     await refresh()
   }
 }

@@ -3,14 +3,12 @@
 
 import { EngineError } from '../../domain/model/errors.ts'
 import type { Run } from '../../domain/model/run.ts'
-import type { Store } from '../../ports/store.ts'
-import { type Actor, Audit } from '../commit/audit.ts'
+import type { Actor } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import type { RunGrant, RunTokens } from '../support/run-tokens.ts'
 import type { KeyRing } from './keys.ts'
 
-export interface RunAccessDeps extends Pick<Core, 'clock' | 'ids' | 'log'> {
-  store: Store
+export interface RunAccessDeps extends Pick<Core, 'store' | 'clock' | 'audit'> {
   runTokens: RunTokens
   keys: KeyRing
   isSuspended(namespace: string): boolean
@@ -27,11 +25,9 @@ const NO_KEY = { keyId: '', keyPrint: '' }
 
 export class RunAccess {
   readonly #deps: RunAccessDeps
-  readonly #audit: Audit
 
   constructor(deps: RunAccessDeps) {
     this.#deps = deps
-    this.#audit = new Audit(deps)
   }
 
   /**
@@ -43,7 +39,7 @@ export class RunAccess {
     if (!run) throw new EngineError('not_found', 'no such run')
     const made = this.make(actor, run, lastsMs)
     const detail = JSON.stringify({ expiresAt: new Date(made.expiresAt).toISOString() })
-    await this.#audit.commit(actor, { guards: [], changes: [] }, { action: 'run.token', runId: run.id, detail })
+    await this.#deps.audit.commit(actor, { guards: [], changes: [] }, { action: 'run.token', runId: run.id, detail })
     return made
   }
 

@@ -4,7 +4,8 @@ import type { PutView } from '@perdure/protocol'
 import type { Unit } from '../../domain/model/change.ts'
 import type { Document } from '../../domain/model/document/document.ts'
 import { EngineError } from '../../domain/model/errors.ts'
-import { type Actor, Audit, type AuditDeps } from '../commit/audit.ts'
+import type { Actor } from '../commit/audit.ts'
+import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 
 /** Maximum shared views of a namespace: the list of views has no pages. */
@@ -13,12 +14,10 @@ export const VIEWS_MAX = 100
 export interface SharedView extends PutView, Pick<Document, 'id' | 'savedAt' | 'actor'> {}
 
 export class SharedViews {
-  readonly #deps: AuditDeps
-  readonly #audit: Audit
+  readonly #deps: Pick<Core, 'store' | 'clock' | 'audit'>
 
-  constructor(deps: AuditDeps) {
+  constructor(deps: Pick<Core, 'store' | 'clock' | 'audit'>) {
     this.#deps = deps
-    this.#audit = new Audit(deps)
   }
 
   /** Sorted by name, then by id. */
@@ -58,7 +57,7 @@ export class SharedViews {
     await decideAndCommit<Unit>({
       store: this.#deps.store,
       decide,
-      commit: unit => this.#audit.commit(actor, unit, { action, detail: JSON.stringify(detail) }),
+      commit: unit => this.#deps.audit.commit(actor, unit, { action, detail: JSON.stringify(detail) }),
       onStale: () => {
         throw new EngineError('conflict', `a namespace may have at most ${VIEWS_MAX} shared views: delete some of them`)
       },

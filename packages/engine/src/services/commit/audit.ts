@@ -1,13 +1,16 @@
 // Records control actions in the audit log. An entry is in the same commit as the changes of its action, but never prevents
 // that commit (docs/concepts.md#audit). Used by every service that carries out such actions.
 
+import type { Logger } from 'pino'
 import type { KeyKind } from '../../domain/model/api-key.ts'
 import type { Unit } from '../../domain/model/change.ts'
 import type { ControlAction } from '../../domain/model/control-action.ts'
 import { EngineError, StaleError } from '../../domain/model/errors.ts'
+import type { IdSource } from '../../domain/text/ids.ts'
 import type { Traceparent } from '../../domain/text/traceparent.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Store } from '../../ports/store.ts'
 import type { RunGrant } from '../support/run-tokens.ts'
-import type { Core } from './core.ts'
 
 /** The caller of an action. */
 export interface Actor {
@@ -26,7 +29,12 @@ export interface Actor {
 /** The part of an entry that depends on the action. */
 export type Act = Pick<ControlAction, 'action' | 'runId' | 'newRunId' | 'detail'>
 
-export type AuditDeps = Pick<Core, 'store' | 'clock' | 'ids' | 'log'>
+interface AuditDeps {
+  store: Pick<Store, 'commit'>
+  clock: Pick<Clock, 'now'>
+  ids: IdSource
+  log: Pick<Logger, 'error'>
+}
 
 export class Audit {
   readonly #deps: AuditDeps

@@ -10,6 +10,7 @@ import type { Store } from '../../ports/store.ts'
 import type { Tracing } from '../../ports/tracing.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Announcer } from './announce.ts'
+import type { Audit } from './audit.ts'
 
 export interface Core {
   store: Store
@@ -25,6 +26,8 @@ export interface Core {
   metrics: Metrics
   /** Absent where the engine does not trace. */
   tracing?: Tracing | undefined
+  /** Records control actions. */
+  audit: Audit
   /** Receives expressions that could not be evaluated, and unreadable log lines of runners. */
   report: PassReport
 }

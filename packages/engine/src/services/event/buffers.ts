@@ -6,23 +6,20 @@ import type { DueRowDecision } from '../../domain/arrival/due-row.ts'
 import { EngineError, invariant } from '../../domain/model/errors.ts'
 import type { FlowRow } from '../../domain/model/flow-row.ts'
 import { catalogGuards } from '../../domain/run/assumptions.ts'
-import { type Actor, Audit } from '../commit/audit.ts'
+import type { Actor } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 
-export interface BuffersDeps
-  extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'ids' | 'log' | 'report'> {
+export interface BuffersDeps extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'audit' | 'report'> {
   /** @throws EngineError `namespace_suspended`. */
   assertActive(namespace: string): void
 }
 
 export class Buffers {
   readonly #deps: BuffersDeps
-  readonly #audit: Audit
 
   constructor(deps: BuffersDeps) {
     this.#deps = deps
-    this.#audit = new Audit(deps)
   }
 
   /**
@@ -32,7 +29,7 @@ export class Buffers {
    * is not registered.
    */
   async flush(actor: Actor, id: string): Promise<{ runId: string }> {
-    const { store, catalog, announcer, clock, report, assertActive } = this.#deps
+    const { store, catalog, announcer, clock, report, assertActive, audit } = this.#deps
     const { namespace } = actor
     assertActive(namespace)
     const found = await store.flowRow(id)
@@ -54,7 +51,7 @@ export class Buffers {
         const decided = decideDueBuffer(due)
         return decided && { ...decided, guards: [...decided.guards, ...catalogGuards(view, assumptions)] }
       },
-      commit: unit => this.#audit.commit(actor, unit, actOf(found, runIdOf(unit))),
+      commit: unit => audit.commit(actor, unit, actOf(found, runIdOf(unit))),
       onStale: () => true,
     })
     invariant(flushed, 'a flush always starts a run or is refused')

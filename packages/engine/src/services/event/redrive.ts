@@ -15,7 +15,7 @@ import { catalogGuards } from '../../domain/run/assumptions.ts'
 import { eventRun } from '../../domain/run/create.ts'
 import { optionalTimestamp, timestamp } from '../../domain/text/timestamp.ts'
 import type { RedrivableEvent } from '../../ports/redrive-reads.ts'
-import { type Actor, Audit } from '../commit/audit.ts'
+import type { Actor } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 
@@ -37,7 +37,7 @@ export interface BulkRedrive extends RedriveTarget {
 }
 
 export interface RedriveDeps
-  extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'ids' | 'log' | 'report'> {
+  extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'ids' | 'log' | 'audit' | 'report'> {
   /** Throws `namespace_suspended`. */
   assertActive(namespace: string): void
 }
@@ -53,11 +53,9 @@ type Counts = Omit<BulkRedriveReply, 'capped'>
 
 export class Redrive {
   readonly #deps: RedriveDeps
-  readonly #audit: Audit
 
   constructor(deps: RedriveDeps) {
     this.#deps = deps
-    this.#audit = new Audit(deps)
   }
 
   /**
@@ -65,7 +63,7 @@ export class Redrive {
    * @throws EngineError `not_found`, `conflict` for an erased event or a signal, `already_running`, `namespace_suspended`.
    */
   async one(actor: Actor, eventId: string, target: RedriveTarget): Promise<Run> {
-    const { store, announcer } = this.#deps
+    const { store, announcer, audit } = this.#deps
     const { app, name: workflow } = await this.#workflow(actor.namespace, target)
     const event = await store.in(actor.namespace).event(eventId)
     if (!event) throw new EngineError('not_found', `There is no event ${eventId}.`)
@@ -80,7 +78,7 @@ export class Redrive {
       commit: unit => {
         const newRunId = unit.runs[0]?.id
         const act = { action: 'event.redrive', detail: JSON.stringify({ eventId, app, workflow }) } as const
-        return this.#audit.commit(actor, unit, newRunId === undefined ? act : { ...act, newRunId })
+        return audit.commit(actor, unit, newRunId === undefined ? act : { ...act, newRunId })
       },
       onStale: () => false,
     })
@@ -95,7 +93,7 @@ export class Redrive {
     { isDryRun, signal }: { isDryRun: boolean; signal: AbortSignal },
   ): Promise<BulkRedriveReply> {
     const { app, name: workflow } = await this.#workflow(actor.namespace, target)
-    const { store, clock } = this.#deps
+    const { store, clock, audit } = this.#deps
     const reads = store.in(actor.namespace)
     // The triggers decide on events that arrive during the call.
     const query = { name, since, until: until ?? clock.now() + 1, app, workflow }
@@ -128,17 +126,17 @@ export class Redrive {
         ...counts,
         capped,
       })
-    const entry = this.#audit.entry(actor, { action: 'event.redrive' })
+    const entry = audit.entry(actor, { action: 'event.redrive' })
     for (let at = 0; at < found.length; at += BATCH) {
       await this.#startAll(actor, {
         ids: found.slice(at, at + BATCH),
         app,
         workflow,
         counts,
-        record: unit => this.#audit.record(unit, { ...entry, detail: detail() }),
+        record: unit => audit.record(unit, { ...entry, detail: detail() }),
       })
     }
-    await this.#audit.record({ guards: [], changes: [] }, { ...entry, detail: detail() })
+    await audit.record({ guards: [], changes: [] }, { ...entry, detail: detail() })
     return { ...counts, capped }
   }
 

@@ -9,22 +9,20 @@ import {
   type ScheduledFilter,
   scheduledRowId,
 } from '../../domain/run/later/scheduled-event.ts'
-import { type Actor, Audit } from '../commit/audit.ts'
+import type { Actor } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 
-export type ScheduledEventsDeps = Pick<Core, 'store' | 'announcer' | 'clock' | 'ids' | 'log'>
+export type ScheduledEventsDeps = Pick<Core, 'store' | 'announcer' | 'clock' | 'audit'>
 
 /** When an event arrives, as its sender specifies it. */
 export type Later = { at: number } | { delayMs: number }
 
 export class ScheduledEvents {
   readonly #deps: ScheduledEventsDeps
-  readonly #audit: Audit
 
   constructor(deps: ScheduledEventsDeps) {
     this.#deps = deps
-    this.#audit = new Audit(deps)
   }
 
   /** Returns when an event that is sent now arrives. @throws EngineError `invalid_request` for a time that is too far away. */
@@ -41,7 +39,7 @@ export class ScheduledEvents {
    * @throws EngineError `not_found` if there is no such event, or no longer.
    */
   async delete(actor: Actor, eventId: string): Promise<void> {
-    const { store, announcer } = this.#deps
+    const { store, announcer, audit } = this.#deps
     const { namespace } = actor
     const id = scheduledRowId(namespace, eventId)
     let row: FlowRow | undefined
@@ -54,7 +52,7 @@ export class ScheduledEvents {
         return { guards: [{ type: 'flow', id, version: row.version }], changes: [deletionOf(row)] }
       },
       commit: unit =>
-        this.#audit.commit(actor, unit, {
+        audit.commit(actor, unit, {
           action: 'scheduled_event.delete',
           detail: JSON.stringify({ id: eventId }),
         }),
@@ -68,7 +66,7 @@ export class ScheduledEvents {
    * commit has an entry in the audit log. @throws EngineError `invalid_request` for an empty filter.
    */
   async deleteMatching(actor: Actor, filter: ScheduledFilter): Promise<{ deleted: number; more: boolean }> {
-    const { store, announcer } = this.#deps
+    const { store, announcer, audit } = this.#deps
     const { namespace } = actor
     const terms = filterTerms(filter)
     if (terms.length === 0)
@@ -94,7 +92,7 @@ export class ScheduledEvents {
           }
         },
         commit: unit =>
-          this.#audit.commit(actor, unit, {
+          audit.commit(actor, unit, {
             action: 'scheduled_event.delete',
             detail: JSON.stringify({ ...filter, deleted: rows.length }),
           }),

@@ -26,14 +26,14 @@ import { EngineError, invalid } from '../../domain/model/errors.ts'
 import { type FlowRow, flowRowId } from '../../domain/model/flow-row.ts'
 import type { Workflow } from '../../domain/model/workflow.ts'
 import type { Assumptions } from '../../domain/run/assumptions.ts'
-import { type Actor, Audit } from '../commit/audit.ts'
+import type { Actor } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import type { DueEvent, IncomingEvent, Ingest } from './ingest.ts'
 import { saveClaimed } from './save-claimed.ts'
 
 export interface SchedulesDeps
-  extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'ids' | 'log' | 'report'> {
+  extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'ids' | 'log' | 'audit' | 'report'> {
   ingest: Pick<Ingest, 'send' | 'arriveFor'>
   /** @throws EngineError `namespace_suspended`. */
   assertActive(namespace: string): void
@@ -52,11 +52,9 @@ type Fired = Pick<SendEventReply, 'runId' | 'eventId' | 'triggered'>
 
 export class Schedules {
   readonly #deps: SchedulesDeps
-  readonly #audit: Audit
 
   constructor(deps: SchedulesDeps) {
     this.#deps = deps
-    this.#audit = new Audit(deps)
   }
 
   /**
@@ -121,7 +119,7 @@ export class Schedules {
   /** @throws EngineError `not_found`, `namespace_suspended`, or `already_running` for a cron whose workflow is a singleton. */
   async fire(actor: Actor, id: string): Promise<Fired> {
     const { namespace } = actor
-    const { store, catalog, clock, ids, ingest, report, assertActive } = this.#deps
+    const { store, catalog, clock, ids, ingest, report, assertActive, audit } = this.#deps
     assertActive(namespace)
     const now = clock.now()
     const cron = await this.#cronOf(namespace, id)
@@ -147,7 +145,7 @@ export class Schedules {
       commit: (unit, { eventId, runId }) => {
         const detail = JSON.stringify({ id, eventId })
         const act = { action: 'schedule.fire', detail, ...(runId === undefined ? {} : { newRunId: runId }) } as const
-        return this.#audit.commit(actor, unit, act)
+        return audit.commit(actor, unit, act)
       },
     })
     // The schedule was deleted meanwhile.
@@ -196,11 +194,11 @@ export class Schedules {
     id: string,
     decide: (assumptions: Assumptions) => Promise<Unit & Pick<DueRowDecision, 'questions'>>,
   ): Promise<void> {
-    const { store, announcer } = this.#deps
+    const { store, announcer, audit } = this.#deps
     const unit = await decideAndCommit<Unit & Pick<DueRowDecision, 'questions'>>({
       store,
       decide,
-      commit: unit => this.#audit.commit(actor, unit, actOf(action, id, unit)),
+      commit: unit => audit.commit(actor, unit, actOf(action, id, unit)),
       onStale: () => true,
     })
     if (unit) announcer.announce(unit.changes)

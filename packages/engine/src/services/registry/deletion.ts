@@ -6,7 +6,7 @@ import { EngineError, invariant } from '../../domain/model/errors.ts'
 import type { WorkflowName } from '../../domain/model/event.ts'
 import type { Runner } from '../../domain/model/workflow.ts'
 import { type DeletionOptions, deletedApp, deletedWorkflow } from '../../domain/registry/deletion.ts'
-import { type Act, type Actor, Audit } from '../commit/audit.ts'
+import type { Act, Actor } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import { KeyMutex } from '../support/key-mutex.ts'
@@ -14,18 +14,16 @@ import { KeyMutex } from '../support/key-mutex.ts'
 /** Idempotency keys in one transaction, which takes some milliseconds of the writer's time. */
 const CLAIMS_AT_ONCE_MAX = 250
 
-export interface DeletionDeps extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'ids' | 'log'> {
+export interface DeletionDeps extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'log' | 'audit'> {
   isLive(runner: Runner): boolean
 }
 
 export class Deletion {
   readonly #deps: DeletionDeps
-  readonly #audit: Audit
   readonly #mutex = new KeyMutex()
 
   constructor(deps: DeletionDeps) {
     this.#deps = deps
-    this.#audit = new Audit(deps)
   }
 
   /**
@@ -66,7 +64,7 @@ export class Deletion {
   }
 
   async #delete(actor: Actor, act: Act, isForced: boolean, decide: (options: DeletionOptions) => Unit): Promise<void> {
-    const { store, catalog, announcer, isLive } = this.#deps
+    const { store, catalog, announcer, isLive, audit } = this.#deps
     const release = await this.#mutex.acquire('deletion')
     const isShared = catalog.revision !== undefined
     let endGuard = () => {}
@@ -83,7 +81,7 @@ export class Deletion {
           const { guards, changes } = decide({ view: catalog.view(actor.namespace), isLive, isForced })
           return { guards: [{ type: 'catalog', revision: catalog.revision as number }, ...guards], changes }
         },
-        commit: unit => this.#audit.commit(actor, unit, act),
+        commit: unit => audit.commit(actor, unit, act),
         onStale: async ({ type }) => {
           if (type === 'idle')
             throw new EngineError('conflict', 'runs are in flight: wait for them to end, or cancel them')

@@ -8,12 +8,12 @@ import type { WorkflowName } from '../../domain/model/event.ts'
 import type { OperatorLimits } from '../../domain/model/flow-control.ts'
 import type { Workflow } from '../../domain/model/workflow.ts'
 import { catalogGuards } from '../../domain/run/assumptions.ts'
-import { type Actor, Audit } from '../commit/audit.ts'
+import type { Actor } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import { wakeThrottled } from '../commit/wake-throttled.ts'
 
-type WorkflowControlDeps = Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'ids' | 'log'>
+type WorkflowControlDeps = Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'audit'>
 
 interface WorkflowAct {
   action: 'workflow.pause' | 'workflow.resume' | 'workflow.limits'
@@ -25,11 +25,9 @@ interface WorkflowAct {
 
 export class WorkflowControl {
   readonly #deps: WorkflowControlDeps
-  readonly #audit: Audit
 
   constructor(deps: WorkflowControlDeps) {
     this.#deps = deps
-    this.#audit = new Audit(deps)
   }
 
   /** Pauses the workflow: no run of it starts from now on. Pausing it again changes nothing. @throws EngineError `not_found`. */
@@ -87,7 +85,7 @@ export class WorkflowControl {
   }
 
   async #act(actor: Actor, { app, name }: WorkflowName, { action, detail, decide }: WorkflowAct): Promise<void> {
-    const { store, catalog, announcer } = this.#deps
+    const { store, catalog, announcer, audit } = this.#deps
     const { namespace } = actor
     await catalog.refresh()
     const decided = await decideAndCommit<Unit>({
@@ -100,8 +98,7 @@ export class WorkflowControl {
         const unit = decide(workflow)
         return unit && { ...unit, guards: [...unit.guards, ...catalogGuards(view, assumptions)] }
       },
-      commit: unit =>
-        this.#audit.commit(actor, unit, { action, detail: JSON.stringify({ app, workflow: name, ...detail }) }),
+      commit: unit => audit.commit(actor, unit, { action, detail: JSON.stringify({ app, workflow: name, ...detail }) }),
       onStale: () => true,
     })
     if (!decided) return

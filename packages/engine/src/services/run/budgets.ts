@@ -11,7 +11,7 @@ import { ownBudget } from '../../domain/run/budget/budgets.ts'
 import { resume } from '../../domain/run/control.ts'
 import { RunState } from '../../domain/run/state.ts'
 import { shownRunId } from '../../domain/text/ids.ts'
-import { type Actor, Audit } from '../commit/audit.ts'
+import type { Actor } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 
@@ -30,12 +30,10 @@ export interface ChangedBudget {
 const PAGE = 100
 
 export class Budgets {
-  readonly #deps: Pick<Core, 'store' | 'announcer' | 'clock' | 'ids' | 'log'>
-  readonly #audit: Audit
+  readonly #deps: Pick<Core, 'store' | 'announcer' | 'clock' | 'audit'>
 
-  constructor(deps: Pick<Core, 'store' | 'announcer' | 'clock' | 'ids' | 'log'>) {
+  constructor(deps: Pick<Core, 'store' | 'announcer' | 'clock' | 'audit'>) {
     this.#deps = deps
-    this.#audit = new Audit(deps)
   }
 
   /** The budget that began with the chain of the run; undefined if the chain has none. */
@@ -49,7 +47,7 @@ export class Budgets {
    * @throws EngineError `not_found`; `conflict` for a run without a budget of its own; `run_terminal`.
    */
   async set(actor: Actor, runId: string, limits: NewLimits): Promise<ChangedBudget> {
-    const { store, announcer } = this.#deps
+    const { store, announcer, audit } = this.#deps
     const set = Object.fromEntries(
       Object.entries(limits).map(([name, limit]) => [name, limit === null ? null : rounded(limit)]),
     )
@@ -66,7 +64,7 @@ export class Budgets {
           changes: [{ type: 'budget.limited', budgetId, limits: set }],
         }
       },
-      commit: unit => this.#audit.commit(actor, unit, { action: 'run.budget', runId, detail: JSON.stringify(set) }),
+      commit: unit => audit.commit(actor, unit, { action: 'run.budget', runId, detail: JSON.stringify(set) }),
       onStale: () => true,
     })
     if (unit) announcer.announce(unit.changes)

@@ -10,7 +10,7 @@ import { type Fork, replay } from '../../domain/run/control.ts'
 import type { Under } from '../../domain/run/create.ts'
 import type { JsonText } from '../../domain/text/json-text.ts'
 import { shownFilter } from '../../domain/view/run-filter.ts'
-import type { Actor, Audit } from '../commit/audit.ts'
+import type { Actor } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import { decideInTurns } from '../commit/turns.ts'
@@ -19,8 +19,8 @@ import { decideInTurns } from '../commit/turns.ts'
 const BULK_REPLAY_BATCH = 25
 const NOTHING: Unit = { guards: [], changes: [] }
 
-export interface BulkReplayDeps extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'ids' | 'log'> {
-  audit: Audit
+export interface BulkReplayDeps
+  extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'ids' | 'log' | 'audit'> {
   /** Maximum runs that one call forks. */
   bulkReplayLimit: number
   /** The flow control that applies to a fork of the run. */

@@ -18,7 +18,6 @@ import type { Change, Guard, Unit } from '../../domain/model/change.ts'
 import { EngineError, StaleError } from '../../domain/model/errors.ts'
 import type { FlowRow } from '../../domain/model/flow-row.ts'
 import { derivedId } from '../../domain/text/ids.ts'
-import { Audit, type AuditDeps } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import { endEntry } from './bulk.ts'
@@ -31,7 +30,7 @@ const IN_FLIGHT = 8
 /** How long a slice looks for its runs if few match: far shorter than the lease of the job's row. */
 const SEARCH_MS = 2000
 
-export interface BulkSliceDeps extends BulkStepsDeps, AuditDeps, Pick<Core, 'announcer'> {
+export interface BulkSliceDeps extends BulkStepsDeps, Pick<Core, 'announcer' | 'log' | 'audit'> {
   /** How long a slice looks for its runs. Default: `SEARCH_MS`. */
   bulkSearchMs?: number | undefined
 }
@@ -48,12 +47,10 @@ interface Slice {
 export class BulkSlices {
   readonly #deps: BulkSliceDeps
   readonly #steps: BulkSteps
-  readonly #audit: Audit
 
   constructor(deps: BulkSliceDeps) {
     this.#deps = deps
     this.#steps = new BulkSteps(deps)
-    this.#audit = new Audit(deps)
   }
 
   /** Processes the next slice of a job whose row the timers lane has claimed. */
@@ -169,7 +166,7 @@ export class BulkSlices {
 
   /** Moves the job past the slice, or ends it, with its counts in the audit log. */
   async #conclude(row: FlowRow, job: BulkJob, { next }: Slice): Promise<void> {
-    const { store, announcer, clock } = this.#deps
+    const { store, announcer, clock, audit } = this.#deps
     const now = clock.now()
     const counts = next ? undefined : await store.in(job.namespace).bulkCounts(job.id)
     const moved: BulkJob = counts ? { ...job, status: 'done', finishedAt: now, counts } : { ...job, ...next }
@@ -179,7 +176,7 @@ export class BulkSlices {
     const unit: Unit = { guards: [{ type: 'flow', id: row.id, version: row.version }], changes }
     try {
       if (next) await store.commit(unit)
-      else await this.#audit.record(unit, { ...endEntry(moved), detail: auditDetail(moved) })
+      else await audit.record(unit, { ...endEntry(moved), detail: auditDetail(moved) })
     } catch (error) {
       if (error instanceof StaleError) throw new JobLost()
       throw error

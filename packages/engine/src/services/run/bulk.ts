@@ -24,7 +24,7 @@ import { EngineError } from '../../domain/model/errors.ts'
 import type { FlowRow } from '../../domain/model/flow-row.ts'
 import type { RunFilter } from '../../domain/model/run.ts'
 import type { Reads, RunCounts, RunView } from '../../ports/store-reads.ts'
-import { type Actor, Audit } from '../commit/audit.ts'
+import type { Actor } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import { auditDetail } from './bulk-audit.ts'
@@ -35,7 +35,7 @@ const SAMPLE_MAX = 20
 /** How long the count of a new job may take. The job begins even without the count. */
 const FOUND_MS_MAX = 2000
 
-export interface BulkDeps extends Pick<Core, 'store' | 'announcer' | 'clock' | 'ids' | 'log'> {
+export interface BulkDeps extends Pick<Core, 'store' | 'announcer' | 'clock' | 'ids' | 'log' | 'audit'> {
   /** Throws `namespace_suspended`: no run is started in a suspended namespace. */
   assertActive(namespace: string): void
 }
@@ -60,16 +60,14 @@ export type BulkView = BulkJob & { counts: BulkCounts }
 
 export class Bulk {
   readonly #deps: BulkDeps
-  readonly #audit: Audit
 
   constructor(deps: BulkDeps) {
     this.#deps = deps
-    this.#audit = new Audit(deps)
   }
 
   /** Resolves when the job is durable; it begins at once. */
   async start(actor: Actor, { action, filter, ids, workflows, input, skipsCleanup }: BulkRequest): Promise<string> {
-    const { announcer, clock, ids: idSource, assertActive } = this.#deps
+    const { announcer, clock, ids: idSource, assertActive, audit } = this.#deps
     const { namespace, label, trace } = actor
     if (forks(action)) assertActive(namespace)
     const createdAt = clock.now()
@@ -79,7 +77,7 @@ export class Bulk {
       ...(input === undefined ? {} : { input }),
     }
     const found = given.ids ? given.ids.length : await this.#found(namespace, filterOf({ filter, createdAt }, given))
-    const entry = this.#audit.entry(actor, { action: `bulk.${action}` })
+    const entry = audit.entry(actor, { action: `bulk.${action}` })
     const job: BulkJob = {
       id: idSource.next('blk', createdAt),
       namespace,
@@ -94,7 +92,7 @@ export class Bulk {
       ...(trace === undefined ? {} : { trace }),
     }
     const changes: Change[] = newBulkRows(job, given).map(row => ({ type: 'flow.saved', row }))
-    await this.#audit.record({ guards: [], changes }, { ...entry, detail: auditDetail(job) })
+    await audit.record({ guards: [], changes }, { ...entry, detail: auditDetail(job) })
     announcer.announce(changes)
     return job.id
   }
@@ -156,7 +154,7 @@ export class Bulk {
 
   /** Stops the job: runs that it has not reached stay unchanged. Does nothing if the job has ended. */
   async stop(actor: Actor, bulkId: string): Promise<BulkView> {
-    const { store, clock, announcer, log } = this.#deps
+    const { store, clock, announcer, log, audit } = this.#deps
     const { namespace } = actor
     let row = await this.#row(namespace, bulkId)
     const stopped = await decideAndCommit<Unit & { row: FlowRow }>({
@@ -179,7 +177,7 @@ export class Bulk {
     if (!stopped) return view
     announcer.announce(stopped.changes)
     // The row's version has risen, so no slice can add a result any more.
-    await this.#audit
+    await audit
       .record({ guards: [], changes: [] }, { ...endEntry(view), detail: auditDetail(view) })
       .catch(err => log.error({ err, bulkId }, 'the counts of a stopped job were not recorded'))
     return view

@@ -13,14 +13,14 @@ import { RunState } from '../../domain/run/state.ts'
 import { shownRunId } from '../../domain/text/ids.ts'
 import type { JsonText } from '../../domain/text/json-text.ts'
 import type { RunView } from '../../ports/store-reads.ts'
-import { type Act, type Actor, Audit } from '../commit/audit.ts'
+import type { Act, Actor } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import { decideInTurns } from '../commit/turns.ts'
 import { BulkReplay } from './bulk-replay.ts'
 
 export interface ControlDeps
-  extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'ids' | 'log' | 'report'> {
+  extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'ids' | 'log' | 'audit' | 'report'> {
   /** Maximum runs that one bulk replay forks. */
   bulkReplayLimit: number
   /** Throws `namespace_suspended`: no run is started in a suspended namespace. */
@@ -33,13 +33,11 @@ export interface ControlDeps
 
 export class Control {
   readonly #deps: ControlDeps
-  readonly #audit: Audit
   readonly #bulk: BulkReplay
 
   constructor(deps: ControlDeps) {
     this.#deps = deps
-    this.#audit = new Audit(deps)
-    this.#bulk = new BulkReplay({ ...deps, audit: this.#audit, under: run => this.#under(run) })
+    this.#bulk = new BulkReplay({ ...deps, under: run => this.#under(run) })
   }
 
   /** Cancels the run. The audit entry shows if no cleanup follows. */
@@ -102,12 +100,12 @@ export class Control {
     act: Act & { runId: string },
     decide: (state: RunState) => Decision | undefined,
   ): Promise<RunView> {
-    const { store, announcer } = this.#deps
+    const { store, announcer, audit } = this.#deps
     let state = await this.#load(actor, act.runId)
     const decision = await decideAndCommit<Decision>({
       store,
       decide: () => decide(state),
-      commit: unit => this.#audit.commit(actor, unit, act),
+      commit: unit => audit.commit(actor, unit, act),
       onStale: async () => {
         state = await this.#load(actor, act.runId)
         return true
@@ -115,13 +113,13 @@ export class Control {
     })
     if (decision) announcer.announce(decision.changes)
     // An action that changes nothing (a repeated pause) is recorded too.
-    else await this.#audit.commit(actor, { guards: [], changes: [] }, act)
+    else await audit.commit(actor, { guards: [], changes: [] }, act)
     return this.#view(actor, decision?.run ?? state.run)
   }
 
   /** The source is finished and never changes, so only a singleton of its workflow adds guards. */
   async #fork(actor: Actor, fork: Fork, act: Act): Promise<RunView> {
-    const { store, catalog, clock, announcer } = this.#deps
+    const { store, catalog, clock, announcer, audit } = this.#deps
     const { namespace } = actor
     const unit = await decideAndCommit<Unit & Pick<SingletonClaim, 'questions'>>({
       store,
@@ -133,7 +131,7 @@ export class Control {
           catalog: catalog.view(namespace),
           now: clock.now(),
         }),
-      commit: unit => this.#audit.commit(actor, unit, act),
+      commit: unit => audit.commit(actor, unit, act),
       onStale: () => false,
     })
     invariant(unit, 'nothing but a singleton delays a fork')

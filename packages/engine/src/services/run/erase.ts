@@ -6,28 +6,26 @@ import { isTerminal } from '../../domain/model/run.ts'
 import { ownBudget } from '../../domain/run/budget/budgets.ts'
 import { endedEventId } from '../../domain/run/later/ended-event.ts'
 import { shownRunId } from '../../domain/text/ids.ts'
-import { type Actor, Audit } from '../commit/audit.ts'
+import type { Actor } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 
-export type ErasureDeps = Pick<Core, 'store' | 'announcer' | 'clock' | 'ids' | 'log'>
+export type ErasureDeps = Pick<Core, 'store' | 'announcer' | 'clock' | 'audit'>
 
 export class Erasure {
   readonly #deps: ErasureDeps
-  readonly #audit: Audit
 
   constructor(deps: ErasureDeps) {
     this.#deps = deps
-    this.#audit = new Audit(deps)
   }
 
   /** @throws EngineError `not_found`, `run_not_finished`, or `conflict` while a cleanup run of it has not ended. */
   async erase(actor: Actor, runId: string): Promise<void> {
-    const { store, announcer } = this.#deps
+    const { store, announcer, audit } = this.#deps
     const erased = await decideAndCommit<Unit>({
       store,
       decide: () => this.#decide(actor.namespace, runId),
-      commit: unit => this.#audit.commit(actor, unit, { action: 'run.erase', runId }),
+      commit: unit => audit.commit(actor, unit, { action: 'run.erase', runId }),
       onStale: () => true,
     })
     if (erased) announcer.announce(erased.changes)

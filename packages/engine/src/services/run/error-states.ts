@@ -6,7 +6,8 @@ import type { Unit } from '../../domain/model/change.ts'
 import type { Document } from '../../domain/model/document/document.ts'
 import { EngineError } from '../../domain/model/errors.ts'
 import { isFingerprint } from '../../domain/view/errors/error-fingerprint.ts'
-import { type Act, type Actor, Audit, type AuditDeps } from '../commit/audit.ts'
+import type { Act, Actor } from '../commit/audit.ts'
+import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 
 /** Maximum resolved and ignored groups of a namespace. */
@@ -19,12 +20,10 @@ const ACTIONS = {
 } as const satisfies Record<ErrorStateChange['state'], Act['action']>
 
 export class ErrorStates {
-  readonly #deps: AuditDeps
-  readonly #audit: Audit
+  readonly #deps: Pick<Core, 'store' | 'clock' | 'audit'>
 
-  constructor(deps: AuditDeps) {
+  constructor(deps: Pick<Core, 'store' | 'clock' | 'audit'>) {
     this.#deps = deps
-    this.#audit = new Audit(deps)
   }
 
   /**
@@ -37,7 +36,7 @@ export class ErrorStates {
     fingerprint: string,
     { state }: ErrorStateChange,
   ): Promise<Pick<Document, 'savedAt' | 'actor'> | undefined> {
-    const { store, clock } = this.#deps
+    const { store, clock, audit } = this.#deps
     const { namespace, label } = actor
     const reads = store.in(namespace)
     const of = { namespace, kind: 'error', id: fingerprint } as const
@@ -60,8 +59,7 @@ export class ErrorStates {
           changes: [{ type: 'document.saved', document: saved }],
         }
       },
-      commit: unit =>
-        this.#audit.commit(actor, unit, { action: ACTIONS[state], detail: JSON.stringify({ fingerprint }) }),
+      commit: unit => audit.commit(actor, unit, { action: ACTIONS[state], detail: JSON.stringify({ fingerprint }) }),
       onStale: ({ type }) => {
         if (type === 'documents')
           throw new EngineError(

@@ -7,12 +7,12 @@ import type { Step } from '../../domain/model/step.ts'
 import { RunState } from '../../domain/run/state.ts'
 import { shownRunId } from '../../domain/text/ids.ts'
 import { asStep } from '../../domain/view/running-step.ts'
-import { type Actor, Audit } from '../commit/audit.ts'
+import type { Actor } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import type { RunningSteps } from './running-steps.ts'
 
-export interface SettlementsDeps extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'ids' | 'log'> {
+export interface SettlementsDeps extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'audit'> {
   runningSteps: Pick<RunningSteps, 'of'>
   /** Gives up the pass in flight of a run whose lease was taken away. */
   giveUp(runId: string): void
@@ -28,11 +28,9 @@ export interface WantedEnd {
 
 export class Settlements {
   readonly #deps: SettlementsDeps
-  readonly #audit: Audit
 
   constructor(deps: SettlementsDeps) {
     this.#deps = deps
-    this.#audit = new Audit(deps)
   }
 
   /**
@@ -40,14 +38,14 @@ export class Settlements {
    * @throws EngineError `not_found`, `step_not_found`, or `conflict` when the step is settled or the run has ended.
    */
   async settle(actor: Actor, wanted: WantedEnd): Promise<Step> {
-    const { store, announcer, giveUp } = this.#deps
+    const { store, announcer, giveUp, audit } = this.#deps
     const { runId, step, reason } = wanted
     const detail = JSON.stringify({ step, reason })
     const settled = await decideAndCommit<SettledStep>({
       store,
       decide: () => this.#decide(actor, wanted),
       unit: ({ decision }) => decision,
-      commit: unit => this.#audit.commit(actor, unit, { action: 'step.settle', runId, detail }),
+      commit: unit => audit.commit(actor, unit, { action: 'step.settle', runId, detail }),
       onStale: () => true,
     })
     if (!settled) throw new EngineError('conflict', `Run ${shownRunId(runId)} keeps changing: try again.`)

@@ -4,7 +4,7 @@
 import type { Delivery, DeliveryAttempt } from '../../domain/model/delivery.ts'
 import { EngineError, invariant } from '../../domain/model/errors.ts'
 import { testDelivery } from '../../domain/webhook/endpoint-test.ts'
-import { type Actor, Audit } from '../commit/audit.ts'
+import type { Actor } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import type { EngineHold } from '../support/engine-hold.ts'
 import { DELIVERY_LEASE_MS, type Deliverer } from './deliver.ts'
@@ -13,7 +13,7 @@ import { DELIVERY_LEASE_MS, type Deliverer } from './deliver.ts'
 const TESTS_MAX = 16
 const NAMESPACE_TESTS_MAX = 4
 
-export interface EndpointTestsDeps extends Pick<Core, 'store' | 'announcer' | 'catalog' | 'clock' | 'ids' | 'log'> {
+export interface EndpointTestsDeps extends Pick<Core, 'store' | 'announcer' | 'catalog' | 'clock' | 'ids' | 'audit'> {
   deliverer: Pick<Deliverer, 'postNow'>
   /** A held engine posts nothing. */
   hold: Pick<EngineHold, 'isHeld'>
@@ -23,13 +23,11 @@ export interface EndpointTestsDeps extends Pick<Core, 'store' | 'announcer' | 'c
 
 export class EndpointTests {
   readonly #deps: EndpointTestsDeps
-  readonly #audit: Audit
   /** The namespace of each test under way. */
   readonly #underWay: string[] = []
 
   constructor(deps: EndpointTestsDeps) {
     this.#deps = deps
-    this.#audit = new Audit(deps)
   }
 
   /**
@@ -59,13 +57,13 @@ export class EndpointTests {
   }
 
   async #post(actor: Actor, endpoint: Parameters<typeof testDelivery>[0]) {
-    const { store, announcer, clock, ids, owner, deliverer } = this.#deps
+    const { store, announcer, clock, ids, owner, deliverer, audit } = this.#deps
     const now = clock.now()
     const id = ids.next('dlv', now)
     const delivery = testDelivery(endpoint, { id, owner, now, leaseMs: DELIVERY_LEASE_MS })
     const unit = { guards: [], changes: [{ type: 'delivery.created' as const, delivery }] }
     const detail = JSON.stringify({ id: endpoint.id, deliveryId: id })
-    await this.#audit.commit(actor, unit, { action: 'endpoint.test', detail })
+    await audit.commit(actor, unit, { action: 'endpoint.test', detail })
     announcer.announce(unit.changes)
     await deliverer.postNow(delivery)
     const found = await store.in(actor.namespace).delivery(id)

@@ -6,7 +6,7 @@ import { EngineError, StaleError } from '../../domain/model/errors.ts'
 import { optionalTimestamp } from '../../domain/text/timestamp.ts'
 import { redeliver } from '../../domain/webhook/redeliver.ts'
 import type { DeliveryFilter } from '../../ports/store-reads.ts'
-import { type Actor, Audit } from '../commit/audit.ts'
+import type { Actor } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 
@@ -15,7 +15,7 @@ const REDELIVERED_MAX = 1000
 /** Deliveries in one commit. */
 const AT_ONCE = 50
 
-export interface DeliveriesDeps extends Pick<Core, 'store' | 'announcer' | 'clock' | 'ids' | 'log'> {
+export interface DeliveriesDeps extends Pick<Core, 'store' | 'announcer' | 'clock' | 'audit'> {
   /** Attempts in a full schedule. */
   attemptsMax: number
 }
@@ -32,11 +32,9 @@ export interface Redelivered {
 
 export class Deliveries {
   readonly #deps: DeliveriesDeps
-  readonly #audit: Audit
 
   constructor(deps: DeliveriesDeps) {
     this.#deps = deps
-    this.#audit = new Audit(deps)
   }
 
   /** Resolves when the delivery is queued again. Throws `not_found`, or `delivery_in_flight` while it is being posted. */
@@ -79,7 +77,7 @@ export class Deliveries {
     const { since, until, ...rest } = filter
     const shown = { ...rest, since: optionalTimestamp(since), until: optionalTimestamp(until) }
     const detail = JSON.stringify({ filter: shown, ...counts })
-    await this.#audit.commit(actor, { guards: [], changes: [] }, { action: 'bulk.redeliver', detail })
+    await this.#deps.audit.commit(actor, { guards: [], changes: [] }, { action: 'bulk.redeliver', detail })
     return counts
   }
 

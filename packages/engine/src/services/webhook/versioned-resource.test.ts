@@ -9,6 +9,7 @@ import { openSqliteStore } from '../../adapters/sql/sqlite/store.ts'
 import { IdSource } from '../../domain/text/ids.ts'
 import type { Store } from '../../ports/store.ts'
 import { Catalog } from '../catalog/catalog.ts'
+import { Audit } from '../commit/audit.ts'
 import { Endpoints } from './endpoints.ts'
 import { Receivers } from './receivers.ts'
 import { Vault } from './vault.ts'
@@ -65,7 +66,8 @@ describe.each([
 ])('%s of two engines', (_, openOn) => {
   async function engineOn(store: Store) {
     const catalog = await Catalog.load(store, { deliveryAttemptsMax: 1, generationsMax: 100 }, false)
-    return { catalog, ...openOn({ store, catalog, clock, ids, log: pino({ enabled: false }), vault: new Vault([]) }) }
+    const audit = new Audit({ store, clock, ids, log: pino({ enabled: false }) })
+    return { catalog, ...openOn({ store, catalog, clock, ids, audit, vault: new Vault([]) }) }
   }
 
   /** Both engines know one resource, `before`. */

@@ -9,12 +9,12 @@ import { EngineError, invariant } from '../../domain/model/errors.ts'
 import { editedSecrets } from '../../domain/webhook/secrets.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Catalog } from '../catalog/catalog.ts'
-import { type Actor, Audit } from '../commit/audit.ts'
+import type { Actor } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import type { Vault } from './vault.ts'
 
-export interface VersionedResourceDeps extends Pick<Core, 'store' | 'catalog' | 'clock' | 'ids' | 'log'> {
+export interface VersionedResourceDeps extends Pick<Core, 'store' | 'catalog' | 'clock' | 'ids' | 'audit'> {
   vault: Vault
 }
 
@@ -56,12 +56,10 @@ interface CreateOptions<T extends Versioned> {
 export abstract class VersionedResource<T extends Versioned, Edit extends SecretsEdit> {
   readonly #deps: VersionedResourceDeps
   readonly #kind: ResourceKind<T, Edit>
-  readonly #audit: Audit
 
   constructor(deps: VersionedResourceDeps, kind: ResourceKind<T, Edit>) {
     this.#deps = deps
     this.#kind = kind
-    this.#audit = new Audit(deps)
   }
 
   /** The resources of the namespace, oldest first. */
@@ -127,7 +125,7 @@ export abstract class VersionedResource<T extends Versioned, Edit extends Secret
 
   /** Throws `not_found` for an id that the namespace lacks. */
   async delete(actor: Actor, id: string): Promise<void> {
-    const { store, catalog } = this.#deps
+    const { store, catalog, audit } = this.#deps
     const { namespace } = actor
     const { guardType: type, deleted } = this.#kind
     const changes = [deleted(namespace, id)]
@@ -135,7 +133,7 @@ export abstract class VersionedResource<T extends Versioned, Edit extends Secret
       store,
       decide: () => this.#find(namespace, id),
       unit: ({ version }) => ({ guards: [{ type, id, version }], changes }),
-      commit: unit => this.#audit.commit(actor, unit, { action: `${type}.delete`, detail: JSON.stringify({ id }) }),
+      commit: unit => audit.commit(actor, unit, { action: `${type}.delete`, detail: JSON.stringify({ id }) }),
       onStale: () => this.#reload().then(() => true),
     })
     catalog.apply(changes)
@@ -158,7 +156,7 @@ export abstract class VersionedResource<T extends Versioned, Edit extends Secret
       onStale(guard: Guard): Promise<void>
     },
   ): Promise<T> {
-    const { store, catalog } = this.#deps
+    const { store, catalog, audit } = this.#deps
     const { decide, guards, onStale, shown } = options
     const { saved, guardType } = this.#kind
     let detail = ''
@@ -170,7 +168,7 @@ export abstract class VersionedResource<T extends Versioned, Edit extends Secret
         detail = JSON.stringify({ id, ...shown?.(this.#find(namespace, id), decided) })
         return decided
       },
-      commit: unit => this.#audit.commit(actor, unit, { action: `${guardType}.${verb}`, detail }),
+      commit: unit => audit.commit(actor, unit, { action: `${guardType}.${verb}`, detail }),
       unit: resource => ({ guards: guards(resource), changes: [saved(resource)] }),
       onStale: guard => onStale(guard).then(() => true),
     })
