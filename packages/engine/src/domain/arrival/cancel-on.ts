@@ -4,17 +4,15 @@
 
 import type { EventSubject } from '../expressions/event-subject.ts'
 import { isAwaited, type Report } from '../expressions/matching.ts'
-import type { Change, Unit } from '../model/change.ts'
-import type { Question } from '../model/decision.ts'
+import type { Change } from '../model/change.ts'
+import type { UnitWithQuestions } from '../model/decision.ts'
 import type { Event, Watcher } from '../model/event.ts'
 import type { Run } from '../model/run.ts'
 import type { Assumptions } from '../run/assumptions.ts'
 import { watchersFor } from './live/found.ts'
-import type { Drafted } from './policy.ts'
+import type { Drafted } from './live/live-runs.ts'
 
-export interface CancelledByEvent extends Unit {
-  /** If there are any questions, they must be answered before the rest counts. */
-  questions: Question[]
+export interface CancelledByEvent extends UnitWithQuestions {
   runIds: Set<string>
   /** The cancelled runs that the unit itself creates: they must be created with the request to cancel. */
   atBirth: string[]

@@ -2,8 +2,7 @@
 
 import type { Report } from '../expressions/matching.ts'
 import type { CatalogView } from '../model/catalog.ts'
-import type { Unit } from '../model/change.ts'
-import type { Question } from '../model/decision.ts'
+import type { DecidedUnit } from '../model/decision.ts'
 import type { FlowRow } from '../model/flow-row.ts'
 import type { Workflow } from '../model/workflow.ts'
 import type { Assumptions } from '../run/assumptions.ts'
@@ -21,9 +20,7 @@ export interface DueRow {
   report: Report
 }
 
-export interface DueRowDecision extends Unit {
-  /** If there are any questions, they must be answered before the row can be decided. */
-  questions?: readonly Question[]
+export interface DueRowDecision extends DecidedUnit {
   /** Why the row was deleted without starting its run. */
   dropped?: string
 }

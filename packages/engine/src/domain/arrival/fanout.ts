@@ -3,11 +3,11 @@
 
 import { EventSubject } from '../expressions/event-subject.ts'
 import { isAwaited, type Report, unmetTrigger } from '../expressions/matching.ts'
-import type { Attributes } from '../model/attributes.ts'
 import type { CatalogView } from '../model/catalog.ts'
-import type { Change, Guard, Unit } from '../model/change.ts'
-import type { Question } from '../model/decision.ts'
+import type { Change, Guard } from '../model/change.ts'
+import type { Question, UnitWithQuestions } from '../model/decision.ts'
 import {
+  type Carried,
   type Event,
   isSameWorkflow,
   type Triggered,
@@ -21,16 +21,13 @@ import type { Workflow } from '../model/workflow.ts'
 import { type Assumptions, catalogGuards, registeredGuards } from '../run/assumptions.ts'
 import type { JsonText } from '../text/json-text.ts'
 import { signalOf } from '../text/name.ts'
-import type { Traceparent } from '../text/traceparent.ts'
 import { cancelWatching } from './cancel-on.ts'
 import { waitersFor } from './live/found.ts'
-import type { Drafted } from './policy.ts'
+import type { Drafted } from './live/live-runs.ts'
 import { DecidedDraft } from './record/decided.ts'
 import { triggerWorkflow } from './trigger-workflow.ts'
 
-export interface Fanout extends Unit {
-  /** If there are any questions, they must be answered before the event can be decided: everything else here is void. */
-  questions: Question[]
+export interface Fanout extends UnitWithQuestions {
   /** Not among `changes`: a run may be woken by its own event. */
   wakes: StepWoken[]
   woke: number
@@ -47,16 +44,9 @@ export interface Fanout extends Unit {
   cancelledAtBirth: string[]
 }
 
-export interface FanoutInput {
+export interface FanoutInput extends Carried {
   event: UndecidedEvent
   targetApp?: string | undefined
-  pin?: string | undefined
-  /** Attributes of the runs that the event starts. */
-  attributes?: Attributes | undefined
-  /** The trace that the started runs continue. */
-  trace?: Traceparent | undefined
-  /** Number of engine events in the chain of runs that start each other, including this event; absent: 0. */
-  engineEvents?: number | undefined
   /** The workflow that the event does not start. */
   notFor?: WorkflowName | undefined
   catalog: CatalogView

@@ -3,29 +3,20 @@
 
 import type { EventSubject } from '../expressions/event-subject.ts'
 import { type DroppingPolicy, dropKeyOf, type Report } from '../expressions/matching.ts'
-import type { Attributes } from '../model/attributes.ts'
 import type { CatalogView } from '../model/catalog.ts'
-import type { Change, Unit } from '../model/change.ts'
-import type { Question } from '../model/decision.ts'
-import type { Event, Triggered } from '../model/event.ts'
+import type { UnitWithQuestions } from '../model/decision.ts'
+import type { Carried, Event, Triggered } from '../model/event.ts'
 import type { Run } from '../model/run.ts'
 import type { Workflow } from '../model/workflow.ts'
 import type { Assumptions } from '../run/assumptions.ts'
-import type { Traceparent } from '../text/traceparent.ts'
+import type { Drafted } from './live/live-runs.ts'
 
-export interface ArrivalInput {
+export interface ArrivalInput extends Carried {
   event: Event
   /** A name that stays the same when the event is decided again: the event's id, or for an emitted event the id of its step. */
   origin: string
   subject: EventSubject
   workflow: Workflow
-  pin?: string | undefined
-  /** Attributes of the run that the event starts. */
-  attributes?: Attributes | undefined
-  /** The trace that the started run continues. */
-  trace?: Traceparent | undefined
-  /** Number of engine events in the chain of runs that start each other. */
-  engineEvents?: number | undefined
   catalog: CatalogView
   assumptions: Assumptions
   drafted: Drafted
@@ -35,24 +26,12 @@ export interface ArrivalInput {
   report: Report
 }
 
-/**
- * The unit so far: an event that is emitted later in the same pass sees the runs of the unit as if they were durable. The
- * unit's flow-control rows are in the assumptions (`noteWritten`).
- */
-export interface Drafted {
-  changes: readonly Change[]
-  /** The run that emits the event. It has `cancelRequested` once one of its own events has cancelled it. */
-  self?: Readonly<Run>
-}
-
 /** The flags of an event that a policy keeps from starting a run at once. */
 export const POLICY_FLAGS = ['delivered', 'skipped', 'dropped', 'debounced', 'batched', 'deduped'] as const
 type PolicyResult = Partial<Pick<Triggered, (typeof POLICY_FLAGS)[number] | 'liveRunId' | 'repeatOf'>>
 
-export interface Arrival extends Unit {
+export interface Arrival extends UnitWithQuestions {
   entry: Triggered
-  /** If there are any questions, they must be answered before the arrival can be decided: everything else here is void. */
-  questions: Question[]
   /** Runs that the unit creates and the event cancels: they must be created with the request to cancel. */
   cancelledAtBirth: string[]
   /** Names the policies that do not apply to the event because their key cannot be evaluated. */

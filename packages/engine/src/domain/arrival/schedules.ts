@@ -1,8 +1,8 @@
 // The schedules of workflows (docs/events.md#schedules): one flow-control row for each cron trigger. The commit of a
 // registration creates and deletes the rows; the timers lane claims a row when its next instant is due.
 
-import type { Change, Guard, Unit } from '../model/change.ts'
-import type { Question } from '../model/decision.ts'
+import type { Change, Guard } from '../model/change.ts'
+import type { UnitWithQuestions } from '../model/decision.ts'
 import { invalid } from '../model/errors.ts'
 import { type FlowRow, firstVersion, flowRowId } from '../model/flow-row.ts'
 import type { Workflow } from '../model/workflow.ts'
@@ -75,9 +75,9 @@ export function scheduleChanges(options: {
   before(app: string, name: string): Workflow | undefined
   assumptions: Assumptions
   now: number
-}): Unit & { questions: Question[] } {
+}): UnitWithQuestions {
   const { changes, before, assumptions, now } = options
-  const unit: Unit & { questions: Question[] } = { guards: [], changes: [], questions: [] }
+  const unit: UnitWithQuestions = { guards: [], changes: [], questions: [] }
   for (const change of changes) {
     if (change.type === 'workflow.registered') {
       const { workflow } = change
@@ -200,7 +200,7 @@ function newRow({ namespace, app, name }: Workflow, cron: string, now: number): 
  * place.
  */
 function pausedWithout(
-  unit: Unit & { questions: Question[] },
+  unit: UnitWithQuestions,
   {
     earlier,
     kept,

@@ -4,8 +4,8 @@
 
 import { EventSubject } from '../expressions/event-subject.ts'
 import { dropKeyOf } from '../expressions/matching.ts'
-import type { Change, Guard, Unit } from '../model/change.ts'
-import type { Question } from '../model/decision.ts'
+import type { Change, Guard } from '../model/change.ts'
+import type { Question, UnitWithQuestions } from '../model/decision.ts'
 import { EngineError } from '../model/errors.ts'
 import { INBOX_EVENTS_MAX } from '../model/event.ts'
 import { type Run, runKind } from '../model/run.ts'
@@ -14,6 +14,7 @@ import { shownRunId } from '../text/ids.ts'
 import {
   addStart,
   cancelLive,
+  type Drafted,
   emptyClaim,
   type LiveClaim,
   type LiveFacts,
@@ -21,12 +22,6 @@ import {
   liveRunsWithKey,
 } from './live/live-runs.ts'
 import { type Arrival, type ArrivalInput, dropKey, type Policy } from './policy.ts'
-
-/** The part that a singleton adds to the unit of a start. */
-export interface SingletonClaim extends LiveClaim {
-  /** The live run that is the reason why nothing is started. */
-  liveRunId?: string
-}
 
 export const singleton: Policy = (input, arrival) => {
   const { event, workflow } = input
@@ -64,7 +59,7 @@ function deliver(liveRunId: string, input: ArrivalInput, arrival: Arrival): Retu
 
 /** A start without an event of the log, and the unit to which it belongs. */
 export interface SingletonStart extends Under, Pick<LiveFacts, 'assumptions' | 'now' | 'catalog'> {
-  drafted?: LiveFacts['drafted']
+  drafted?: Drafted
 }
 
 /**
@@ -72,8 +67,8 @@ export interface SingletonStart extends Under, Pick<LiveFacts, 'assumptions' | '
  * another. The key is evaluated over the event in the run's invokes. Nothing of the start may be committed if the claim names a
  * live run.
  */
-export function claimSingleton(run: Run, start: SingletonStart): SingletonClaim {
-  const unit: SingletonClaim = emptyClaim()
+export function claimSingleton(run: Run, start: SingletonStart): LiveClaim {
+  const unit = emptyClaim()
   const { workflow, report = () => {}, drafted = { changes: [] }, ...facts } = start
   const policy = runKind(run) === 'run' ? workflow?.flowControl?.singleton : undefined
   if (!workflow || !policy) return unit
@@ -100,7 +95,7 @@ export function startAlone(
   { run, changes }: NewRun,
   start: Omit<SingletonStart, 'drafted'>,
   byKey: LiveClaim = emptyClaim(),
-): Unit & Pick<SingletonClaim, 'questions'> {
+): UnitWithQuestions {
   const { guards, changes: cancelled, questions, liveRunId } = claimSingleton(run, { ...start, drafted: byKey })
   if (liveRunId !== undefined) throw alreadyRunning(run, liveRunId)
   return {
@@ -114,7 +109,7 @@ export function startAlone(
 export function startTogether<Item extends NewRun>(
   items: readonly Item[],
   startOf: (item: Item) => Omit<SingletonStart, 'drafted'>,
-): Unit & Pick<SingletonClaim, 'questions'> & { started: Item[] } {
+): UnitWithQuestions & { started: Item[] } {
   const unit = { guards: [] as Guard[], changes: [] as Change[], questions: [] as Question[], started: [] as Item[] }
   for (const item of items) {
     const claimed = claimSingleton(item.run, { ...startOf(item), drafted: unit })

@@ -1,16 +1,15 @@
 // Adds events to one unit, one after the other: each is decided as if the earlier ones were durable. Used for the emits of a
 // pass (domain/pass/opcodes/emit) and the events of a request (services/event/ingest).
 
-import type { Guard, Unit } from '../model/change.ts'
-import type { Question } from '../model/decision.ts'
+import type { Guard } from '../model/change.ts'
+import type { UnitWithQuestions } from '../model/decision.ts'
 import type { Run } from '../model/run.ts'
 import { noteWritten, type OwnAssumptions } from '../run/assumptions.ts'
 import { cancelAtBirth } from '../run/draft.ts'
 import { type Fanout, type FanoutInput, fanout, waiterKey } from './fanout.ts'
 
 /** The unit so far. */
-export interface UnitOfEvents extends Unit {
-  questions: Question[]
+export interface UnitOfEvents extends UnitWithQuestions {
   /** The assumptions include the flow-control rows that the unit has written. */
   readonly assumptions: OwnAssumptions
   /** Waiters (by `waiterKey`) that the unit has woken. */

@@ -5,8 +5,17 @@ import type { InboxRead } from './event.ts'
 import type { Run } from './run.ts'
 import type { Step } from './step.ts'
 
-export interface Decision extends Unit {
-  /** Questions to answer before the decision can be made. If there are any, the rest is void. */
+/** A unit, and the questions to answer before it can be decided. If there are any, the rest is void. */
+export interface DecidedUnit extends Unit {
+  questions?: readonly Question[]
+}
+
+/** The same while it is being decided. */
+export interface UnitWithQuestions extends Unit {
+  questions: Question[]
+}
+
+export interface Decision extends DecidedUnit {
   questions: readonly Question[]
   run: Run
   /** Every step that the decision recorded or moved, in order. */

@@ -20,12 +20,20 @@ export interface Triggered extends WireTriggered {
 /** Maximum events in the inbox of a run: as many as it can take in steps. */
 export const INBOX_EVENTS_MAX = 10_000
 
-/** The parts with which an event was sent and which the run that it starts later gets. */
-export interface DeliveredWith {
-  runner?: string | undefined
+/** The parts of a sent event that the runs which it starts get. */
+export interface Carried {
+  /** The runner that the runs are pinned to. */
+  pin?: string | undefined
   attributes?: Attributes | undefined
+  /** The trace that the runs continue. */
   trace?: Traceparent | undefined
+  /** Number of engine events in the chain of runs that start each other, including this event; absent: 0. */
   engineEvents?: number | undefined
+}
+
+/** The same for an event in an inbox, which starts a run later. */
+export interface DeliveredWith extends Omit<Carried, 'pin'> {
+  runner?: string | undefined
 }
 
 /** An event in the inbox of a run. */

@@ -8,7 +8,7 @@ import { nextGeneration } from '../holds/generations.ts'
 import { holdsOf, storedPriority } from '../holds/holds.ts'
 import { handOverToCleanup, underAncestors } from '../holds/kept-slots.ts'
 import type { Attributes } from '../model/attributes.ts'
-import type { DeliveredEvent, Event } from '../model/event.ts'
+import type { Carried, DeliveredEvent, Event } from '../model/event.ts'
 import { type CollectedEvents, type Run, runKind } from '../model/run.ts'
 import type { Workflow } from '../model/workflow.ts'
 import { derivedId, rankedId } from '../text/ids.ts'
@@ -81,19 +81,14 @@ const WORK = [
 export type TriggeringEvent = Pick<Event, 'namespace' | 'id' | 'name' | 'data' | 'receivedAt' | 'generation'>
 
 /** An event that starts a run, and what the run gets with it. */
-interface EventStart {
+interface EventStart extends Carried {
   event: TriggeringEvent
   workflow: Pick<Workflow, 'app' | 'name'>
-  pin?: string | undefined
-  trace?: Traceparent | undefined
   singletonKey?: string | undefined
   /** The events of the buffer that became the run. */
   eventIds?: string[] | undefined
   /** The events whose payloads are the list `event.data`. */
   collected?: CollectedEvents | undefined
-  attributes?: Attributes | undefined
-  /** Number of engine events in the chain of runs that start each other. */
-  engineEvents?: number | undefined
   /** The id and the time of a run that starts later than the event arrives. */
   later?: { id: string; now: number } | undefined
 }

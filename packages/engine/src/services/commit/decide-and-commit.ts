@@ -4,7 +4,7 @@
 import { liveKey } from '../../domain/arrival/live/live-runs.ts'
 import { Evaluations } from '../../domain/expressions/evaluations.ts'
 import type { Guard, Unit } from '../../domain/model/change.ts'
-import type { Question } from '../../domain/model/decision.ts'
+import type { DecidedUnit, Question } from '../../domain/model/decision.ts'
 import { invariant, StaleError } from '../../domain/model/errors.ts'
 import type { Run } from '../../domain/model/run.ts'
 import { type Assumptions, dedupeName, noAssumptions } from '../../domain/run/assumptions.ts'
@@ -24,11 +24,6 @@ const EVENTS_PAGE = 200
 
 /** Guards of facts that decisions read from the catalog, not from the store. */
 const CATALOG_GUARDS: ReadonlySet<Guard['type']> = new Set(['catalog', 'registered', 'paused'])
-
-/** A decision that is itself the unit to commit. */
-interface DecidedUnit extends Unit {
-  questions?: readonly Question[]
-}
 
 export interface DecideAndCommit<D> {
   store: Store

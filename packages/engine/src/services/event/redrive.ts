@@ -5,8 +5,8 @@
 import type { BulkRedriveReply } from '@perdure/protocol'
 import { arrivingAlone } from '../../domain/arrival/buffer.ts'
 import { startAlone, startTogether } from '../../domain/arrival/singleton.ts'
-import type { Change, Guard } from '../../domain/model/change.ts'
-import type { Question } from '../../domain/model/decision.ts'
+import type { Guard } from '../../domain/model/change.ts'
+import type { UnitWithQuestions } from '../../domain/model/decision.ts'
 import { EngineError } from '../../domain/model/errors.ts'
 import type { Event } from '../../domain/model/event.ts'
 import type { Run } from '../../domain/model/run.ts'
@@ -42,10 +42,7 @@ export interface RedriveDeps
   assertActive(namespace: string): void
 }
 
-interface Decided {
-  guards: Guard[]
-  changes: Change[]
-  questions: Question[]
+interface Decided extends UnitWithQuestions {
   runs: Run[]
 }
 

@@ -2,7 +2,6 @@
 // pauses, resumes and fires schedules of workflows. Called by the HTTP routes and by services/event/timers.
 
 import type { SendEventReply } from '@perdure/protocol'
-import type { DueRowDecision } from '../../domain/arrival/due-row.ts'
 import {
   dueSchedule,
   type EventSchedule,
@@ -22,6 +21,7 @@ import { cronsOf, firedByHand, scheduleView, withPause } from '../../domain/arri
 import type { CatalogView } from '../../domain/model/catalog.ts'
 import type { Unit } from '../../domain/model/change.ts'
 import type { ControlKind } from '../../domain/model/control-action.ts'
+import type { DecidedUnit } from '../../domain/model/decision.ts'
 import { EngineError, invalid } from '../../domain/model/errors.ts'
 import { type FlowRow, flowRowId } from '../../domain/model/flow-row.ts'
 import type { Workflow } from '../../domain/model/workflow.ts'
@@ -192,10 +192,10 @@ export class Schedules {
     actor: Actor,
     action: ControlKind,
     id: string,
-    decide: (assumptions: Assumptions) => Promise<Unit & Pick<DueRowDecision, 'questions'>>,
+    decide: (assumptions: Assumptions) => Promise<DecidedUnit>,
   ): Promise<void> {
     const { store, announcer, audit } = this.#deps
-    const unit = await decideAndCommit<Unit & Pick<DueRowDecision, 'questions'>>({
+    const unit = await decideAndCommit<DecidedUnit>({
       store,
       decide,
       commit: unit => audit.commit(actor, unit, actOf(action, id, unit)),

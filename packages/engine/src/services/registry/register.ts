@@ -5,7 +5,7 @@ import { FEATURES, keyFingerprint, PROTOCOL_VERSION, type RegisterReply, type Re
 import { type ScheduleView, scheduleChanges, scheduleView } from '../../domain/arrival/schedules.ts'
 import type { Change, Guard, Unit } from '../../domain/model/change.ts'
 import { isConnectUrl, isNamelessConnect } from '../../domain/model/connect-url.ts'
-import type { Question } from '../../domain/model/decision.ts'
+import type { UnitWithQuestions } from '../../domain/model/decision.ts'
 import { invalid, invariant, StaleError } from '../../domain/model/errors.ts'
 import type { FlowRow } from '../../domain/model/flow-row.ts'
 import { type App, type KeptDefinition, type Runner, runnerKey, type Workflow } from '../../domain/model/workflow.ts'
@@ -37,10 +37,6 @@ const LEAVE_TRIES_MAX = 5
  * Decisions that may find room which other registrations take before the commit. After this many, the registration is refused.
  */
 const ROOM_RACES_MAX = 3
-
-interface Decided extends Unit {
-  questions: readonly Question[]
-}
 
 export interface RegistryDeps extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'log'> {
   health: RunnerHealth
@@ -302,7 +298,7 @@ export class Registry {
   async #commit(runner: Runner, workflows: readonly Workflow[]): Promise<Unit> {
     const { store, catalog, limits } = this.#deps
     let lostRaces = 0
-    const registered = await decideAndCommit<Decided>({
+    const registered = await decideAndCommit<UnitWithQuestions>({
       store,
       decide: assumptions => this.#decide(runner, workflows, assumptions),
       // Another registration took the room in between: the next decision sees that, and refuses.
@@ -333,7 +329,7 @@ export class Registry {
     this.#deps.log[before.length === 0 ? 'info' : 'warn'](about, "a new address of the app's runners")
   }
 
-  #decide(runner: Runner, workflows: readonly Workflow[], assumptions: Assumptions): Decided {
+  #decide(runner: Runner, workflows: readonly Workflow[], assumptions: Assumptions): UnitWithQuestions {
     const { catalog, limits } = this.#deps
     const view = catalog.view(runner.namespace)
     const peers = view.runners(runner.app)

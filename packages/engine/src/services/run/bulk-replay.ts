@@ -2,8 +2,9 @@
 // newest first, up to a limit. Called by services/run/control.
 
 import type { BulkReplayReply } from '@perdure/protocol'
-import { type SingletonClaim, startTogether } from '../../domain/arrival/singleton.ts'
+import { startTogether } from '../../domain/arrival/singleton.ts'
 import type { Unit } from '../../domain/model/change.ts'
+import type { UnitWithQuestions } from '../../domain/model/decision.ts'
 import { invariant } from '../../domain/model/errors.ts'
 import type { Run, RunFilter } from '../../domain/model/run.ts'
 import { type Fork, replay } from '../../domain/run/control.ts'
@@ -35,7 +36,7 @@ interface Counts {
 }
 type Committed = Omit<Counts, 'tried'>
 
-type Started = Unit & Pick<SingletonClaim, 'questions'> & { started: Fork[] }
+type Started = UnitWithQuestions & { started: Fork[] }
 
 export class BulkReplay {
   readonly #deps: BulkReplayDeps

@@ -15,6 +15,7 @@ import {
   orderOf,
 } from '../../domain/model/bulk.ts'
 import type { Change, Guard, Unit } from '../../domain/model/change.ts'
+import type { DecidedUnit } from '../../domain/model/decision.ts'
 import { EngineError, StaleError } from '../../domain/model/errors.ts'
 import type { FlowRow } from '../../domain/model/flow-row.ts'
 import { derivedId } from '../../domain/text/ids.ts'
@@ -22,7 +23,7 @@ import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import { endEntry } from './bulk.ts'
 import { auditDetail } from './bulk-audit.ts'
-import { type BulkDecision, type BulkStep, BulkSteps, type BulkStepsDeps } from './bulk-steps.ts'
+import { type BulkStep, BulkSteps, type BulkStepsDeps } from './bulk-steps.ts'
 
 /** Runs of one slice, and how many of these are under way at once. */
 const SLICE = 50
@@ -144,7 +145,7 @@ export class BulkSlices {
   async #commit(row: FlowRow, step: BulkStep, result: BulkResult): Promise<void> {
     const { store, announcer } = this.#deps
     const guard: Guard = { type: 'flow', id: row.id, version: row.version }
-    const decided = await decideAndCommit<BulkDecision>({
+    const decided = await decideAndCommit<DecidedUnit>({
       store,
       namespace: row.namespace,
       decide: assumptions => {

@@ -3,7 +3,7 @@
 import { startAlone } from '../../domain/arrival/singleton.ts'
 import { type BulkAction, type BulkInput, type BulkJob, isStillMatched } from '../../domain/model/bulk.ts'
 import type { Unit } from '../../domain/model/change.ts'
-import type { Question } from '../../domain/model/decision.ts'
+import type { DecidedUnit } from '../../domain/model/decision.ts'
 import { EngineError } from '../../domain/model/errors.ts'
 import type { Run } from '../../domain/model/run.ts'
 import type { Assumptions } from '../../domain/run/assumptions.ts'
@@ -23,14 +23,9 @@ export interface BulkStepsDeps extends Pick<Core, 'store' | 'catalog' | 'clock' 
   withdraw(runId: string): void
 }
 
-/** A unit, and the questions to answer before it can be committed. */
-export interface BulkDecision extends Unit {
-  questions?: readonly Question[]
-}
-
 /** A decision about one run, which is made again after a lost race. */
 export interface BulkStep {
-  decide(assumptions: Assumptions): BulkDecision
+  decide(assumptions: Assumptions): DecidedUnit
   /** Reads again the rows that the decision rests on. */
   reload?(): Promise<void>
   newRunId?: string

@@ -2,9 +2,8 @@
 // the HTTP routes.
 
 import type { BulkReplayReply } from '@perdure/protocol'
-import { type SingletonClaim, startAlone } from '../../domain/arrival/singleton.ts'
-import type { Unit } from '../../domain/model/change.ts'
-import type { Decision } from '../../domain/model/decision.ts'
+import { startAlone } from '../../domain/arrival/singleton.ts'
+import type { Decision, UnitWithQuestions } from '../../domain/model/decision.ts'
 import { EngineError, invariant } from '../../domain/model/errors.ts'
 import type { Run, RunFilter } from '../../domain/model/run.ts'
 import { cancel, type Fork, pause, replay, resume, retryFromStep } from '../../domain/run/control.ts'
@@ -121,7 +120,7 @@ export class Control {
   async #fork(actor: Actor, fork: Fork, act: Act): Promise<RunView> {
     const { store, catalog, clock, announcer, audit } = this.#deps
     const { namespace } = actor
-    const unit = await decideAndCommit<Unit & Pick<SingletonClaim, 'questions'>>({
+    const unit = await decideAndCommit<UnitWithQuestions>({
       store,
       namespace,
       decide: assumptions =>

@@ -4,8 +4,7 @@
 import { claimKey, keyTaken } from '../../domain/arrival/live/start-key.ts'
 import { startAlone } from '../../domain/arrival/singleton.ts'
 import type { Attributes } from '../../domain/model/attributes.ts'
-import type { Unit } from '../../domain/model/change.ts'
-import type { Question } from '../../domain/model/decision.ts'
+import type { UnitWithQuestions } from '../../domain/model/decision.ts'
 import { EngineError, invariant } from '../../domain/model/errors.ts'
 import type { StartKey } from '../../domain/model/flow-control.ts'
 import type { Run } from '../../domain/model/run.ts'
@@ -57,9 +56,8 @@ export interface StartsDeps extends Pick<Core, 'store' | 'catalog' | 'announcer'
   assertActive(namespace: string): void
 }
 
-interface Decided extends Unit {
+interface Decided extends UnitWithQuestions {
   run: Run
-  questions: Question[]
 }
 
 /** The new run, or that the id is taken, or the live run that has the key or the singleton. */

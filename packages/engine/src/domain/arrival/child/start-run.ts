@@ -8,7 +8,7 @@ import type { Draft } from '../../run/draft.ts'
 import { rankedId, shownRunId } from '../../text/ids.ts'
 import type { JsonText } from '../../text/json-text.ts'
 import { emptyClaim } from '../live/live-runs.ts'
-import { claimKey, type KeyClaim, keyTaken } from '../live/start-key.ts'
+import { claimKey, keyTaken } from '../live/start-key.ts'
 import { alreadyRunningError, type ChildContext, draftStart, startable, type Wanted } from './child-start.ts'
 
 /** The result of the step, `error`: nothing is started, or `unknown`: no app has the workflow. */
@@ -34,7 +34,7 @@ export function startRunOf(
     now,
     catalog: context.catalog,
   }
-  const byKey: KeyClaim = startKey ? claimKey(of, startKey, facts) : emptyClaim()
+  const byKey = startKey ? claimKey(of, startKey, facts) : emptyClaim()
   draft.guards.push(...byKey.guards)
   draft.questions.push(...byKey.questions)
   if (startKey && byKey.liveRunId !== undefined) {

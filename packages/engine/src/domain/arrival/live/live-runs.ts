@@ -3,8 +3,8 @@
 // singletons and by direct starts with a key.
 
 import type { CatalogView } from '../../model/catalog.ts'
-import type { Change, Guard, Unit } from '../../model/change.ts'
-import type { Question } from '../../model/decision.ts'
+import type { Change, Guard } from '../../model/change.ts'
+import type { UnitWithQuestions } from '../../model/decision.ts'
 import { isTerminal, type Run } from '../../model/run.ts'
 import type { Assumptions } from '../../run/assumptions.ts'
 import { cancel } from '../../run/control.ts'
@@ -17,11 +17,21 @@ import { RunState } from '../../run/state.ts'
  */
 export type LiveKey = Omit<Extract<Guard, { type: 'live' | 'unended' | 'started' }>, 'runIds'>
 
+/**
+ * The unit so far: an event that is emitted later in the same pass sees the runs of the unit as if they were durable. The
+ * unit's flow-control rows are in the assumptions (`noteWritten`).
+ */
+export interface Drafted {
+  changes: readonly Change[]
+  /** The run that emits the event. It has `cancelRequested` once one of its own events has cancelled it. */
+  self?: Readonly<Run>
+}
+
 /** The facts that decide which live runs have a key. */
 export interface LiveFacts {
   assumptions: Pick<Assumptions, 'live' | 'runs'>
   /** The unit so far, and the run whose pass it is. */
-  drafted: { changes: readonly Change[]; self?: Readonly<Run> }
+  drafted: Drafted
   /** Runs that count as ended. */
   cancelled: ReadonlySet<string>
   now: number
@@ -29,13 +39,13 @@ export interface LiveFacts {
 }
 
 /** The part that a start with a key adds to its unit. */
-export interface LiveClaim extends Unit {
-  /** If there are any questions, they must be answered before the start can be decided. */
-  questions: Question[]
+export interface LiveClaim extends UnitWithQuestions {
   /** Runs that the unit creates and that must be created with the request to cancel. */
   cancelledAtBirth: string[]
   /** The start cancels the run whose step it is. */
   cancelsSelf?: true
+  /** The live run that is the reason why nothing is started. */
+  liveRunId?: string
 }
 
 /** A claim that adds nothing yet. */
@@ -69,7 +79,7 @@ function hasKey(run: Run, { type, app, workflow, key }: LiveKey): boolean {
 }
 
 /** Whether the unit so far ends the run. */
-function hasEnded(runId: string, { self, changes }: LiveFacts['drafted']): boolean {
+function hasEnded(runId: string, { self, changes }: Drafted): boolean {
   if (self?.id === runId) return self.cancelRequested === true
   return (
     endIn(runId, { changes }) || changes.some(change => change.type === 'run.cancelRequested' && change.runId === runId)
@@ -77,7 +87,7 @@ function hasEnded(runId: string, { self, changes }: LiveFacts['drafted']): boole
 }
 
 /** Whether the changes store the end of the run. */
-function endIn(runId: string, { changes }: LiveFacts['drafted']): boolean {
+function endIn(runId: string, { changes }: Drafted): boolean {
   return changes.some(change => change.type === 'run.moved' && change.run.id === runId && isTerminal(change.run.status))
 }
 

@@ -6,17 +6,11 @@ import type { StartKey } from '../../model/flow-control.ts'
 import { shownRunId } from '../../text/ids.ts'
 import { cancelLive, emptyClaim, type LiveClaim, type LiveFacts, type LiveKey, liveRunsWithKey } from './live-runs.ts'
 
-/** The part that the key adds to the unit of a start. */
-export interface KeyClaim extends LiveClaim {
-  /** The live run that is the reason why nothing is started. */
-  liveRunId?: string
-}
-
 type Of = Omit<LiveKey, 'type' | 'key'>
 
 /** Claims the key for a new run of the workflow. Nothing of the start may be committed if the claim names a live run. */
-export function claimKey({ namespace, app, workflow }: Of, { key, ifRunning }: StartKey, known: LiveFacts): KeyClaim {
-  const unit: KeyClaim = emptyClaim()
+export function claimKey({ namespace, app, workflow }: Of, { key, ifRunning }: StartKey, known: LiveFacts): LiveClaim {
+  const unit = emptyClaim()
   const live = liveRunsWithKey({ type: 'started', namespace, app, workflow, key }, { known, unit })
   const [first] = live
   if (ifRunning !== 'cancel') return first === undefined ? unit : { ...unit, liveRunId: first }
