@@ -27,6 +27,12 @@ export interface Decision extends DecidedUnit {
 /** The owner's next action once the decision is durable: send the next pass, or stop driving the run. */
 export type Next = 'pass' | 'stop'
 
+/** A decision on a run under way, and whether another pass follows it at once. */
+export interface PassDecision {
+  decision: Decision
+  next: Next
+}
+
 /** A fact that a decision needs and cannot assume. The service adds the answer to `Assumptions` and decides again. */
 export type Question =
   /** The waits, or the watches, for an event name that have the key of a match. */

@@ -4,7 +4,7 @@
 import { cutText, type RunError, STEPS_MAX } from '@perdure/protocol'
 import { timedOut } from '../holds/timeouts.ts'
 import type { CatalogView } from '../model/catalog.ts'
-import type { Decision, Next } from '../model/decision.ts'
+import type { Next, PassDecision } from '../model/decision.ts'
 import type { Run, Suspicion } from '../model/run.ts'
 import type { Step } from '../model/step.ts'
 import { Draft } from '../run/draft.ts'
@@ -30,7 +30,7 @@ export const STATE_BYTES_MAX = 32 * 1024 * 1024
 /** Maximum length of the reason why a pass is repeated, as `waitingFor` shows it. */
 const REASON_CHARS_MAX = 500
 
-export function advance(state: RunState, outcome: Outcome, context: PassContext): { decision: Decision; next: Next } {
+export function advance(state: RunState, outcome: Outcome, context: PassContext): PassDecision {
   const draft = new Draft(state, context.now)
   draft.pass = context.sent
   draft.isPassOver = true

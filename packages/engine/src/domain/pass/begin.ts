@@ -8,7 +8,7 @@ import { HELD_RECHECK_MS } from '../holds/concurrency.ts'
 import { type Start, throttleToPass } from '../holds/throttle.ts'
 import { timedOut } from '../holds/timeouts.ts'
 import type { CatalogView } from '../model/catalog.ts'
-import type { Decision, Next } from '../model/decision.ts'
+import type { Decision, Next, PassDecision } from '../model/decision.ts'
 import type { ThrottleHold } from '../model/flow-control.ts'
 import type { Run } from '../model/run.ts'
 import { passMayAnswer } from '../run/cleanup/late-window.ts'
@@ -28,7 +28,7 @@ export interface BeginContext extends ChildContext {
 }
 
 /** Decides the first pass of a lease. With `next: 'pass'` the run is `running`. */
-export function begin(state: RunState, context: BeginContext): { decision: Decision; next: Next } {
+export function begin(state: RunState, context: BeginContext): PassDecision {
   const draft = new Draft(state, context.now)
   // These turns belonged to a pass of an earlier lease.
   loseTurns(draft)
@@ -139,10 +139,7 @@ function holdForThrottle(draft: Draft, throttle: ThrottleHold, start: Start | un
 }
 
 /** Fails a cleanup run because the run that it follows is gone, which only happens to a fork of a cleanup run. */
-export function failCleanup(
-  state: RunState,
-  { now, catalog }: { now: number; catalog: CatalogView },
-): { decision: Decision; next: Next } {
+export function failCleanup(state: RunState, { now, catalog }: { now: number; catalog: CatalogView }): PassDecision {
   const draft = new Draft(state, now)
   const message = `Run ${shownRunId(draft.run.cleanupOf)}, which this run cleans up after, no longer exists.`
   finish(draft, { status: 'failed', error: { message } }, catalog)

@@ -2,7 +2,7 @@
 // those of a 206, except that the run neither parks nor needs another pass. Called by services/pass/checkpoint.
 
 import { hasSentTurn } from '../holds/turns.ts'
-import type { Decision, Next } from '../model/decision.ts'
+import type { Next, PassDecision } from '../model/decision.ts'
 import { isSettled, type Step } from '../model/step.ts'
 import { passMayAnswer } from '../run/cleanup/late-window.ts'
 import { Draft } from '../run/draft.ts'
@@ -20,11 +20,7 @@ import { settleDue } from './park.ts'
 import { storeDueProgress, storeProgress } from './progress.ts'
 
 /** Returns the decision. With `next: 'pass'` the pass continues; with 'stop' the run has ended and its pass must be aborted. */
-export function checkpoint(
-  state: RunState,
-  reported: Reported,
-  context: PassContext,
-): { decision: Decision; next: Next } {
+export function checkpoint(state: RunState, reported: Reported, context: PassContext): PassDecision {
   const draft = new Draft(state, context.now)
   draft.pass = context.sent
   if (state.run.inbox !== undefined) draft.knew = context.knowledge.seq
@@ -57,7 +53,7 @@ function decideNext(draft: Draft, state: RunState, reported: Reported, context: 
 }
 
 /** Stores a progress that has waited. Nothing else about the run is decided. */
-export function pendingProgress(state: RunState, context: PassContext): { decision: Decision; next: Next } {
+export function pendingProgress(state: RunState, context: PassContext): PassDecision {
   const draft = new Draft(state, context.now)
   storeProgress(draft, context.pendingProgress)
   return { decision: draft.done(), next: 'pass' }
@@ -71,7 +67,7 @@ export function turnsStarted(
   state: RunState,
   running: readonly ReportedRunning[],
   now: number,
-): { decision: Decision; next: Next } | undefined {
+): PassDecision | undefined {
   const draft = new Draft(state, now)
   for (const { id, startedMs } of running) {
     const step = state.open.get(id)
@@ -82,7 +78,7 @@ export function turnsStarted(
 }
 
 /** A decision that changes nothing about the run. */
-export function unchanged(state: RunState, now: number): { decision: Decision; next: Next } {
+export function unchanged(state: RunState, now: number): PassDecision {
   return { decision: new Draft(state, now).done(), next: 'pass' }
 }
 

@@ -3,6 +3,7 @@
 
 import { runDeadline } from '../../domain/holds/timeouts.ts'
 import { hasNewTurn } from '../../domain/holds/turns.ts'
+import type { PassDecision } from '../../domain/model/decision.ts'
 import { isSettled, type Step } from '../../domain/model/step.ts'
 import { type Reported, readCheckpoint, type SentCheckpoint } from '../../domain/pass/answer/outcome.ts'
 import type { ReportedRunning } from '../../domain/pass/answer/running.ts'
@@ -15,7 +16,6 @@ import type { RunningStep } from '../../domain/view/running-step.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { STREAM_MARK } from '../../ports/transport.ts'
 import { type ActiveRun, deferProgress } from './active-run.ts'
-import type { Decided } from './settlement.ts'
 import { StreamAppends, type StreamAppendsDeps } from './streams/stream-appends.ts'
 
 export interface CheckpointsDeps {
@@ -36,7 +36,7 @@ export interface CheckpointsDeps {
   onRunning(): void
   context(assumptions: Assumptions): PassContext
   /** Makes a decision on the active run durable; undefined when the run is no longer this engine's. */
-  settle(decide: (assumptions: Assumptions) => Decided): Promise<Decided | undefined>
+  settle(decide: (assumptions: Assumptions) => PassDecision): Promise<PassDecision | undefined>
   /** Pauses or ends the run if its budget is exceeded; false if it has ended. */
   isWithinBudgets(): Promise<boolean>
   /** Stores the steps of an ended run that must be undone; undefined when there are none, or it is too late. */

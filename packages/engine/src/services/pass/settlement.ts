@@ -1,7 +1,7 @@
 // Makes decisions on a run under way durable and announces them. Called by pass-loop.ts, for the end of a pass and for
 // each of its checkpoints.
 
-import type { Decision, Next } from '../../domain/model/decision.ts'
+import type { Decision, PassDecision } from '../../domain/model/decision.ts'
 import { StaleError } from '../../domain/model/errors.ts'
 import type { Assumptions } from '../../domain/run/assumptions.ts'
 import { RunState } from '../../domain/run/state.ts'
@@ -14,12 +14,6 @@ import type { ActiveRun } from './active-run.ts'
 import type { LeaseAtCreation } from './lease-at-creation.ts'
 import { loadStreams } from './streams/stream-appends.ts'
 import type { StreamMerges } from './streams/stream-merges.ts'
-
-/** A decision on a run, and whether another pass follows it at once. */
-export interface Decided {
-  decision: Decision
-  next: Next
-}
 
 export interface SettlementDeps extends Core {
   leaseAtCreation(): LeaseAtCreation
@@ -41,7 +35,7 @@ export class Settlement {
    * Commits the result of `decide`, and its consequences for the open chunks of the run's streams; undefined when the run no
    * longer belongs to this engine. `ending`: the commit ends the pass (domain/streams/follow).
    */
-  async settle<D extends Decided>(
+  async settle<D extends PassDecision>(
     active: ActiveRun,
     decide: (assumptions: Assumptions) => D,
     ending?: { isLost: boolean },

@@ -4,7 +4,7 @@
 import type { RunError } from '@perdure/protocol'
 import { numberOf } from '../../model/budget/sum.ts'
 import type { CatalogView } from '../../model/catalog.ts'
-import type { Decision, Next } from '../../model/decision.ts'
+import type { Next, PassDecision } from '../../model/decision.ts'
 import type { WaitingFor } from '../../model/run.ts'
 import type { Assumptions } from '../../run/assumptions.ts'
 import { type Exceeded, exceededLimit } from '../../run/budget/budgets.ts'
@@ -27,7 +27,7 @@ export interface BoundaryContext {
  * With `next: 'pass'` the pass continues, or is sent: the run is within its budgets, or it is paused and its pass under way
  * ends soon.
  */
-export function stopIfExceeded(state: RunState, context: BoundaryContext): { decision: Decision; next: Next } {
+export function stopIfExceeded(state: RunState, context: BoundaryContext): PassDecision {
   const draft = new Draft(state, context.now)
   const next = stop(draft, context)
   const decision = draft.done()
