@@ -12,7 +12,7 @@ import type { LogLine } from '../domain/model/log-line.ts'
 import type { Run, RunFilter, RunKind, RunProgress, RunStatus } from '../domain/model/run.ts'
 import type { Step, StepStatus } from '../domain/model/step.ts'
 import type { Cleanups } from '../domain/run/cleanup/begun.ts'
-import type { PassReport, RunOfPasses } from '../domain/view/passes.ts'
+import type { PassFacts } from '../domain/view/passes.ts'
 import type { RunPosition, RunSort, SortDir } from '../domain/view/run-order.ts'
 import type { AttemptFrame } from '../domain/view/step-attempts.ts'
 import type { StoredFrame } from '../domain/view/timeline-frames.ts'
@@ -67,13 +67,7 @@ export interface StepQuery {
 }
 
 /** The stored reports of some passes of a run. */
-export interface PassReports {
-  run: RunOfPasses
-  reports: PassReport[]
-  /** How many earlier passes had a failure. */
-  failedBefore: number
-  /** The newest pass of the page. */
-  upTo: number
+export interface PassReports extends Omit<PassFacts, 'underWay'> {
   /** Whether later passes have reports. */
   more: boolean
 }

@@ -27,11 +27,8 @@ export interface RunSeriesQuery extends RunScope {
   until: number
 }
 
-/** Both times are starts of steps; without an endpoint, posts to all endpoints count. */
-export interface EndpointSeriesQuery {
-  step: SeriesStep
-  since: number
-  until: number
+/** Without an endpoint, posts to all endpoints count. */
+export interface EndpointSeriesQuery extends Pick<RunSeriesQuery, 'step' | 'since' | 'until'> {
   endpointId?: string | undefined
 }
 
@@ -88,17 +85,13 @@ export interface LastFailure {
 }
 
 export interface FailuresQuery extends RunScope {
-  since: number
-  until?: number | undefined
-}
-
-export interface ErrorGroupsQuery {
-  app?: string | undefined
-  workflow?: string | undefined
   /** Only runs that failed then or later. */
   since: number
   /** Only runs that failed before. */
   until?: number | undefined
+}
+
+export interface ErrorGroupsQuery extends FailuresQuery {
   limit: number
   /** Only groups in this state; `open` includes groups that have regressed. */
   state?: 'open' | StoredState | undefined

@@ -1,6 +1,7 @@
 // The Store port: the only place of durable state. Services commit units, claim rows and load what decisions need; the reads of
 // one namespace are in store-reads.ts. Implemented by adapters/sql.
 
+import type { LiveKey } from '../domain/arrival/live/live-runs.ts'
 import type { BudgetLine } from '../domain/model/budget/budget.ts'
 import type { Guard, Unit } from '../domain/model/change.ts'
 import type { Delivery } from '../domain/model/delivery.ts'
@@ -110,15 +111,6 @@ export interface SincePositioned extends PositionedEvent {
   isHidden?: true
 }
 
-/** A key that live runs share: the key of a singleton, or with `started` the key that they were started with. */
-export interface LiveRunsQuery {
-  type: 'live' | 'unended' | 'started'
-  namespace: string
-  app: string
-  workflow: string
-  key: string
-}
-
 export interface Store {
   /**
    * Makes all of the unit durable (fsync) or none of it. Rejects with StaleError if a guard no longer holds. Units of many
@@ -173,7 +165,7 @@ export interface Store {
   /** The claim of the dedupe id, unless it has expired, and the event that claimed it, if that is known. */
   dedupeClaim(key: DedupeKey): Promise<{ eventId?: string } | undefined>
   /** Ids of the live runs that share the key. */
-  liveRuns(of: LiveRunsQuery): Promise<string[]>
+  liveRuns(of: LiveKey): Promise<string[]>
   /** Live runs that watch for the event name, at positions greater than `after`, oldest watch first. */
   watchers(query: WaitsQuery & { after: number; limit: number }): Promise<{
     watchers: { position: number; watcher: Watcher }[]

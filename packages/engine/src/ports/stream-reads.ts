@@ -23,11 +23,7 @@ export interface StreamPage {
 }
 
 /** The size of a row. */
-export interface RowSize {
-  n: number
-  count: number
-  step: string
-  attempt: number
+export interface RowSize extends Pick<StreamRow, 'n' | 'count' | 'step' | 'attempt'> {
   bytes: number
 }
 

@@ -12,12 +12,6 @@ export type Streams = ReadonlyMap<string, StreamHead>
 /** A stream may have this many times its maximum if withdrawn chunks are included. */
 const WITHDRAWN_FACTOR = 4
 
-/** The execution of a step that appends. */
-export interface Execution {
-  pass: number
-  attempt: number
-}
-
 interface Written {
   head: StreamHead
   /** `next` of the stored head; absent: the stream is new. */
@@ -40,7 +34,7 @@ export class StreamsDraft {
   }
 
   /** Appends the chunks, or returns why not. Chunks of an earlier, lost execution of the step are withdrawn first. */
-  append(sent: Append, { pass, attempt }: Execution): Refusal | undefined {
+  append(sent: Append, { pass, attempt }: Pick<OpenPart, 'pass' | 'attempt'>): Refusal | undefined {
     const { stepId, step, name } = sent
     const refusal = this.#overBounds(sent)
     if (refusal) return refusal

@@ -3,16 +3,10 @@
 
 import type { RunError } from '@perdure/protocol'
 import { isTerminal, type Run } from '../model/run.ts'
-import type { PassSent, StepStatus } from '../model/step.ts'
+import type { PassSent, Step } from '../model/step.ts'
 
 /** The state of a step after one pass. */
-export interface PassStep {
-  index: number
-  id: string
-  name: string
-  attempt: number
-  status: StepStatus
-}
+export type PassStep = Pick<Step, 'index' | 'id' | 'name' | 'attempt' | 'status'>
 
 /** A stored report of a pass: about a step, or about the failure of the pass. */
 export interface PassReport extends PassSent {

@@ -1,27 +1,19 @@
 // The ended attempts of a step, from the frames of failed ones and the row of the last one. Called by the routes of steps.
 
-import type { StepError } from '@perdure/protocol'
 import { isSettled, type PassSent, type RanTimes, type Step, type StepStatus } from '../model/step.ts'
 
 /** A frame of a step that ends an attempt: the attempt failed and will be retried, or the step settled. */
-export interface AttemptFrame extends Partial<PassSent & RanTimes> {
+export interface AttemptFrame extends Pick<Step, 'status' | 'attempt' | 'error'>, Partial<PassSent & RanTimes> {
   stepIndex: number
   ts: number
-  status: StepStatus
-  attempt: number
-  error?: StepError
 }
 
+type Reported = Pick<Step, 'attempt' | 'error' | 'pass' | 'runner' | 'ranAt' | 'ranMs'>
+
 /** An attempt that has ended. */
-export interface StepAttempt {
-  attempt: number
+export interface StepAttempt extends Reported {
   status: 'succeeded' | 'failed' | 'cancelled'
   endedAt: number
-  error?: StepError | undefined
-  pass?: number | undefined
-  runner?: string | undefined
-  ranAt?: number | undefined
-  ranMs?: number | undefined
 }
 
 /** The ended attempts, oldest first. */
@@ -38,8 +30,6 @@ export function attemptsOf(step: Step, frames: readonly AttemptFrame[]): StepAtt
   }
   return [...attempts.values()]
 }
-
-type Reported = Pick<Step, 'attempt' | 'error' | 'pass' | 'runner' | 'ranAt' | 'ranMs'>
 
 function ended(reported: Reported, status: StepStatus, endedAt: number): StepAttempt {
   const { attempt, error, pass, runner, ranAt, ranMs } = reported

@@ -41,7 +41,8 @@ interface Place {
   stepName?: string
 }
 
-export type TreeNode = Place & (({ type: 'run' } & RunOfTree) | { type: 'event'; id: string; name: string; at: number })
+type Caused = ({ type: 'run' } & RunOfTree) | ({ type: 'event' } & Pick<EmittedEvent, 'id' | 'name' | 'at'>)
+export type TreeNode = Place & Caused
 
 /** A tree while it is built: nodes in the order of their levels, each once. */
 export class TreeDraft {
@@ -51,7 +52,7 @@ export class TreeDraft {
   truncated = false
 
   /** Adds the root. */
-  constructor(root: ({ type: 'run' } & RunOfTree) | { type: 'event'; id: string; name: string; at: number }) {
+  constructor(root: Caused) {
     this.nodes.push({ ...root, depth: 0, via: 'root' })
     this.#depths.set(root.id, 0)
   }
@@ -68,10 +69,7 @@ export class TreeDraft {
     this.#add({ type: 'event', ...event }, { of, via: 'emit', stepName })
   }
 
-  #add(
-    what: ({ type: 'run' } & RunOfTree) | { type: 'event'; id: string; name: string; at: number },
-    { of, via, stepName }: { of: string; via: TreeVia; stepName: string | undefined },
-  ): void {
+  #add(what: Caused, { of, via, stepName }: { of: string; via: TreeVia; stepName: string | undefined }): void {
     if (this.#depths.has(what.id)) return
     if (this.room === 0) {
       this.truncated = true

@@ -3,7 +3,7 @@
 
 import { heldSlots } from '../holds/kept-slots.ts'
 import { presentConcurrency, presentThrottle } from '../holds/operator-limits.ts'
-import { presentLimit, slotScope } from '../holds/slot-ids.ts'
+import { named, presentLimit, slotScope } from '../holds/slot-ids.ts'
 import type { ConcurrencyScope } from '../model/flow-control.ts'
 import type { Run } from '../model/run.ts'
 import type { Workflow } from '../model/workflow.ts'
@@ -153,6 +153,5 @@ function throttleOf(
   return [{ kind: 'throttle', ...scope, ...named(key), limit, periodMs, inLine: waiting, isPart, oldestAt, ...next }]
 }
 
-const named = (key: string | undefined) => (key === undefined ? {} : { key })
 const waitingFor = (limit: LimitNow) => (limit.kind === 'throttle' ? limit.inLine : limit.waiting)
 const heldOf = (limit: LimitNow) => (limit.kind === 'throttle' ? 0 : limit.held)

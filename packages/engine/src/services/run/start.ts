@@ -1,6 +1,7 @@
 // Starts runs of a workflow directly, without an event (docs/concepts.md#start-a-workflow-directly). If the caller gives an id,
 // a repeat starts nothing and returns the first run. Called by the HTTP routes.
 
+import type { LiveKey } from '../../domain/arrival/live/live-runs.ts'
 import { claimKey, keyTaken } from '../../domain/arrival/live/start-key.ts'
 import { startAlone } from '../../domain/arrival/singleton.ts'
 import type { Attributes } from '../../domain/model/attributes.ts'
@@ -15,7 +16,6 @@ import { directRun } from '../../domain/run/create.ts'
 import { hasEngineForm, storedRunId } from '../../domain/text/ids.ts'
 import type { JsonText } from '../../domain/text/json-text.ts'
 import { describeStart, type StartPolicies } from '../../domain/why/dry-run.ts'
-import type { LiveRunsQuery } from '../../ports/store.ts'
 import type { RunView } from '../../ports/store-reads.ts'
 import type { Actor } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
@@ -128,7 +128,7 @@ export class Starts {
     return live.find(id => id !== cancelled)
   }
 
-  #liveRuns({ namespace, app, name }: Workflow, of: Pick<LiveRunsQuery, 'type' | 'key'>): Promise<string[]> {
+  #liveRuns({ namespace, app, name }: Workflow, of: Pick<LiveKey, 'type' | 'key'>): Promise<string[]> {
     return this.#deps.store.liveRuns({ ...of, namespace, app, workflow: name })
   }
 

@@ -1,6 +1,7 @@
 // The Store port on any SQL database: sends units and tasks to the database's writer, queries to its readers, and reads rows
 // back into domain objects. One class for both dialects.
 
+import type { LiveKey } from '../../../domain/arrival/live/live-runs.ts'
 import type { BudgetLine } from '../../../domain/model/budget/budget.ts'
 import type { Unit } from '../../../domain/model/change.ts'
 import { invariant, StaleError } from '../../../domain/model/errors.ts'
@@ -16,7 +17,6 @@ import type {
   DeliveryClaim,
   EndsToCount,
   Lane,
-  LiveRunsQuery,
   Pruning,
   RunClaim,
   SincePositioned,
@@ -190,7 +190,7 @@ export class SqlStore implements Store {
     return row && (typeof row[0] === 'string' ? { eventId: row[0] } : {})
   }
 
-  async liveRuns({ type, namespace, app, workflow, key }: LiveRunsQuery): Promise<string[]> {
+  async liveRuns({ type, namespace, app, workflow, key }: LiveKey): Promise<string[]> {
     const rows = await this.#rows(checkSql(LIVE_RUNS[type]), [namespace, workflow, app, key])
     return rows.map(([id]) => id as string)
   }
