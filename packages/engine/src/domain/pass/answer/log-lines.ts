@@ -5,6 +5,7 @@ import { LOG_INDEX_MAX, type LogLevel, ROOT_SCOPE, type RunnerLogLine } from '@p
 import { RunnerLogLineSchema } from '@perdure/protocol/schema'
 import { arrayElements, type JsonText, objectMember } from '../../text/json-text.ts'
 import { compiledOnce } from '../../text/schema/compiled-schema.ts'
+import { isObject } from '../opcodes/step-error.ts'
 
 /** A log line whose fields are kept as the text in which they came. */
 export type PassLine = Omit<RunnerLogLine, 'fields'> & { fields?: JsonText }
@@ -93,10 +94,6 @@ const TIME_MS_MAX = 8.64e15
 
 function isTime(tsMs: unknown): tsMs is number {
   return typeof tsMs === 'number' && Math.abs(tsMs) <= TIME_MS_MAX
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function hasMembers(fields: Record<string, unknown> | undefined): boolean {

@@ -19,7 +19,7 @@ import { isConnectUrl } from '../../model/connect-url.ts'
 import { isDeeperThan, JSON_DEPTH_MAX, type JsonText, objectMember, objectMembers } from '../../text/json-text.ts'
 import { compiledOnce } from '../../text/schema/compiled-schema.ts'
 import type { Given, PassOpcode } from '../opcodes/opcode.ts'
-import { type SentError, stepErrorOf } from '../opcodes/step-error.ts'
+import { isObject, type SentError, stepErrorOf } from '../opcodes/step-error.ts'
 import { type PassLines, readLines } from './log-lines.ts'
 import { type Negotiated, readLastOpcodes, readOpcodes } from './opcodes.ts'
 import { type ReportedRunning, readRunning } from './running.ts'
@@ -197,10 +197,6 @@ function readResult(body: JsonText, given: unknown): Pick<Extract<Outcome, { kin
     ...(data === undefined ? {} : { data }),
     ...(given !== undefined && isGiven().Check(given) ? { given } : {}),
   }
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function readNextInput(body: JsonText, { given }: { given?: unknown }): NextInput {

@@ -49,6 +49,6 @@ function causeOf(sent: Detail & { message?: unknown; name?: unknown }, causesMax
   return cause
 }
 
-function isObject(value: unknown): value is object {
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
