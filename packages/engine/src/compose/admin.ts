@@ -6,7 +6,6 @@ import { KeyRing } from '../services/admin/keys.ts'
 import { NamespaceKeys } from '../services/admin/namespace-keys.ts'
 import { RunAccess } from '../services/admin/run-access.ts'
 import { Sessions } from '../services/admin/sessions.ts'
-import { Namespaces } from '../services/catalog/namespaces.ts'
 import { reseal } from '../services/webhook/reseal.ts'
 import { Vault } from '../services/webhook/vault.ts'
 import type { EngineCore } from './core.ts'
@@ -15,11 +14,10 @@ export type AdminPart = Awaited<ReturnType<typeof createAdmin>>
 
 /** Throws if the engine must not start: an API key is needed and there is none, or no key opens a stored secret. */
 export async function createAdmin(config: Config, core: EngineCore) {
-  const { store, catalog, clock, log } = core
+  const { store, catalog, namespaces, clock, log } = core
   const { bus } = core.backends
   const vault = new Vault(config.encryptionKeys)
   const keys = new KeyRing({ fixed: config.apiKeys, loopback: isLoopback(config.host) })
-  const namespaces = new Namespaces(catalog)
   const watch = new AdminWatch({ admin: store.admin, keys, namespaces, clock, log })
   // The namespace of an engine without keys, and the namespaces of the configured keys.
   const configured = new Set(['default', ...config.apiKeys.map(({ namespace }) => namespace)])
@@ -36,6 +34,6 @@ export async function createAdmin(config: Config, core: EngineCore) {
   const holders = { ...core, admin: store.admin, keys, refresh }
   const sessions = new Sessions(holders)
   const namespaceKeys = new NamespaceKeys(holders)
-  const runAccess = new RunAccess({ ...core, keys, isSuspended: name => namespaces.isSuspended(name) })
-  return { keys, sessions, namespaceKeys, runAccess, namespaces, vault, watch }
+  const runAccess = new RunAccess({ ...core, keys })
+  return { keys, sessions, namespaceKeys, runAccess, vault, watch }
 }

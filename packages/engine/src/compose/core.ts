@@ -8,6 +8,7 @@ import { IdSource } from '../domain/text/ids.ts'
 import type { Random } from '../ports/clock.ts'
 import type { Sender } from '../ports/sender.ts'
 import { Catalog } from '../services/catalog/catalog.ts'
+import { Namespaces } from '../services/catalog/namespaces.ts'
 import { Announcer } from '../services/commit/announce.ts'
 import { Audit } from '../services/commit/audit.ts'
 import { faultLog } from '../services/event/fault-log.ts'
@@ -48,6 +49,7 @@ export async function createCore({ config, log, owner, ports }: CoreOptions, bac
     store,
     limiter,
     catalog,
+    namespaces: new Namespaces(catalog),
     announcer: new Announcer({ queue, live, store, metrics }),
     clock,
     random,

@@ -138,9 +138,8 @@ async function createParts(config: Config, core: EngineCore, ports: Partial<Port
   const ingest = new Ingest({ ...core, driver: runs.driver })
   const { deliveriesMax } = bounds
   const webhooks = createWebhooks(config, core, { ...admin, ingest, sender: ports.sender, deliveriesMax })
-  const assertActive = (namespace: string) => admin.namespaces.assertActive(namespace)
-  const schedules = new Schedules({ ...core, ingest, assertActive })
-  const timers = createTimers(core, { ...bounds, ingest, schedules, runs, assertActive })
+  const schedules = new Schedules({ ...core, ingest })
+  const timers = createTimers(core, { ...bounds, ingest, schedules, runs })
   const health = new Health({ ...core, queue: core.backends.queue })
   const { live } = core
   const engines = new Engines({

@@ -77,7 +77,6 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
     waitsForMemory: runId => driver.waitsForMemory(runId),
   })
   const waitersMax = limits?.waitersMax ?? HTTP_LIMITS.waitersMax
-  const assertActive = (namespace: string) => admin.namespaces.assertActive(namespace)
   const memory = {
     get runs() {
       return driver.permits.memory
@@ -94,7 +93,6 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
     ...webhooks,
     ingest,
     schedules,
-    buffers: new Buffers({ ...core, assertActive }),
     dryRun,
     eventWhy: new EventWhy({ ...core, dryRun }),
     results: new RunResults({
@@ -111,12 +109,10 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
     deletion: new Deletion({ ...core, isLive: runner => registry.isLive(runner) }),
     httpCheckpoints,
     anotherPass,
-    redrive: new Redrive({ ...core, assertActive }),
-    starts: new Starts({ ...core, driver, assertActive }),
-    bulk: new Bulk({ ...core, assertActive }),
+    starts: new Starts({ ...core, driver }),
     settlements: new Settlements({ ...core, runningSteps, giveUp }),
     signals: new Signals({ ...core, ingest, awaitChange: new AwaitChange({ ...core, ...core.backends, waitersMax }) }),
-    control: new Control({ ...core, bulkReplayLimit, assertActive, interrupt, withdraw }),
+    control: new Control({ ...core, bulkReplayLimit, interrupt, withdraw }),
     health,
     engines,
     metrics: async of => core.metrics.text(of, await readGauges(gauges, of), core.catalog.view(of).workflows()),
@@ -129,7 +125,7 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
     },
     ...admin,
     acceptance,
-    isSuspended: namespace => admin.namespaces.isSuspended(namespace),
+    isSuspended: namespace => core.namespaces.isSuspended(namespace),
     storeKind: config.store.kind,
     bulkReplayLimit,
     corsOrigins,

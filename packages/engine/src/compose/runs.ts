@@ -110,11 +110,11 @@ function createHttpCheckpoints(
 
 /** The parts that due rows act on. */
 type Timed = Pick<TimersDeps, 'ingest' | 'schedules' | 'timersMax'> &
-  Pick<BulkSliceDeps, 'assertActive' | 'bulkSearchMs'> & { runs: Pick<RunsPart, 'interrupt' | 'withdraw'> }
+  Pick<BulkSliceDeps, 'bulkSearchMs'> & { runs: Pick<RunsPart, 'interrupt' | 'withdraw'> }
 
-export function createTimers(core: EngineCore, { runs, assertActive, bulkSearchMs, ...firing }: Timed) {
+export function createTimers(core: EngineCore, { runs, bulkSearchMs, ...firing }: Timed) {
   const { interrupt, withdraw } = runs
-  const slices = new BulkSlices({ ...core, interrupt, withdraw, assertActive, bulkSearchMs })
+  const slices = new BulkSlices({ ...core, interrupt, withdraw, bulkSearchMs })
   const work = new Timers({ ...core, ...firing, bulk: row => slices.work(row) })
   const claim = (claim: Claim) => core.store.claimTimers(claim)
   return {

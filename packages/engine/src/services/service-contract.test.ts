@@ -75,7 +75,6 @@ const SERVICES: Record<string, (setting: Setting) => Service | Stoppable> = {
       ...setting,
       admin: setting.store.admin,
       keys: new KeyRing({ fixed: [], loopback: true }),
-      namespaces: new Namespaces(setting.catalog),
     }),
   AcceptedPosts: setting => {
     const posts = new AcceptedPosts(setting)
@@ -172,10 +171,12 @@ async function setUp(name: string) {
   const live = new Live()
   const random = seededRandom(1)
   const [ids, log] = [new IdSource(() => random.next()), pino({ level: 'silent' })]
+  const catalog = await Catalog.load(real, { deliveryAttemptsMax: 1, generationsMax: 100 }, true)
   const setting: Setting = {
     store,
     limiter: new MemoryLimiter(),
-    catalog: await Catalog.load(real, { deliveryAttemptsMax: 1, generationsMax: 100 }, true),
+    catalog,
+    namespaces: new Namespaces(catalog),
     announcer: new Announcer({ queue, live, store }),
     clock,
     random,

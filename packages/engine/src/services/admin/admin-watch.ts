@@ -2,7 +2,6 @@
 // change.
 
 import type { Admin } from '../../ports/admin.ts'
-import type { Namespaces } from '../catalog/namespaces.ts'
 import type { Core } from '../commit/core.ts'
 import { JoinedReads } from '../support/joined-reads.ts'
 import { RepeatingTask } from '../support/repeating-task.ts'
@@ -11,10 +10,9 @@ import type { KeyRing } from './keys.ts'
 /** Time from one read of the revision to the next: a change takes effect within 2 s. */
 const ADMIN_REVISION_EVERY_MS = 1000
 
-export interface AdminWatchDeps extends Pick<Core, 'clock' | 'log'> {
+export interface AdminWatchDeps extends Pick<Core, 'namespaces' | 'clock' | 'log'> {
   admin: Admin
   keys: KeyRing
-  namespaces: Namespaces
 }
 
 /** Time from one write of the times of use to the next. */

@@ -8,10 +8,9 @@ import type { Core } from '../commit/core.ts'
 import type { RunGrant, RunTokens } from '../support/run-tokens.ts'
 import type { KeyRing } from './keys.ts'
 
-export interface RunAccessDeps extends Pick<Core, 'store' | 'clock' | 'audit'> {
+export interface RunAccessDeps extends Pick<Core, 'store' | 'namespaces' | 'clock' | 'audit'> {
   runTokens: RunTokens
   keys: KeyRing
-  isSuspended(namespace: string): boolean
 }
 
 /** A run token with its end. */
@@ -64,12 +63,12 @@ export class RunAccess {
 
   /** @throws EngineError `unauthorized` if the token does not count any more. */
   check({ namespace, expiresAt, keyId, keyPrint }: RunGrant): void {
-    const { clock, keys, runTokens, isSuspended } = this.#deps
+    const { clock, keys, runTokens, namespaces } = this.#deps
     if (clock.now() >= expiresAt) throw ended('it has expired')
     const key = keys.holder(keyId)
     const isOfKey = key?.namespace === namespace && runTokens.printOf(key) === keyPrint
     if (keyId === '' ? !keys.open : !isOfKey) throw ended('the API key that created it no longer exists')
-    if (isSuspended(namespace)) throw ended('its namespace is suspended')
+    if (namespaces.isSuspended(namespace)) throw ended('its namespace is suspended')
   }
 
   /** Calls `end` when the token no longer counts, until the returned function is called. Does nothing without a token. */

@@ -9,6 +9,7 @@ import type { Metrics } from '../../ports/metrics.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Tracing } from '../../ports/tracing.ts'
 import type { Catalog } from '../catalog/catalog.ts'
+import type { Namespaces } from '../catalog/namespaces.ts'
 import type { Announcer } from './announce.ts'
 import type { Audit } from './audit.ts'
 
@@ -16,6 +17,7 @@ export interface Core {
   store: Store
   limiter: Limiter
   catalog: Catalog
+  namespaces: Namespaces
   announcer: Announcer
   clock: Clock
   random: Random

@@ -10,10 +10,7 @@ import type { Actor } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 
-export interface BuffersDeps extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'audit' | 'report'> {
-  /** @throws EngineError `namespace_suspended`. */
-  assertActive(namespace: string): void
-}
+type BuffersDeps = Pick<Core, 'store' | 'catalog' | 'namespaces' | 'announcer' | 'clock' | 'audit' | 'report'>
 
 export class Buffers {
   readonly #deps: BuffersDeps
@@ -29,9 +26,9 @@ export class Buffers {
    * is not registered.
    */
   async flush(actor: Actor, id: string): Promise<{ runId: string }> {
-    const { store, catalog, announcer, clock, report, assertActive, audit } = this.#deps
+    const { store, catalog, announcer, clock, report, namespaces, audit } = this.#deps
     const { namespace } = actor
-    assertActive(namespace)
+    namespaces.assertActive(namespace)
     const found = await store.flowRow(id)
     if (!found || found.namespace !== namespace || !bufferView(found)) throw notFound()
     await catalog.refresh()

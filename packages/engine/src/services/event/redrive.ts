@@ -36,11 +36,10 @@ export interface BulkRedrive extends RedriveTarget {
   until?: number
 }
 
-export interface RedriveDeps
-  extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'ids' | 'log' | 'audit' | 'report'> {
-  /** Throws `namespace_suspended`. */
-  assertActive(namespace: string): void
-}
+type RedriveDeps = Pick<
+  Core,
+  'store' | 'catalog' | 'namespaces' | 'announcer' | 'clock' | 'ids' | 'log' | 'audit' | 'report'
+>
 
 interface Decided extends UnitWithQuestions {
   runs: Run[]
@@ -195,7 +194,7 @@ export class Redrive {
     commit(unit: Decided): Promise<void>
     onStale(guard: Guard): boolean
   }): Promise<Decided> {
-    const { store, catalog, clock, ids, report, assertActive } = this.#deps
+    const { store, catalog, clock, ids, report, namespaces } = this.#deps
     const { namespace, trace } = options.actor
     let decision: Decided = { guards: [], changes: [], questions: [], runs: [] }
     await decideAndCommit<Decided>({
@@ -203,7 +202,7 @@ export class Redrive {
       namespace,
       catalog,
       decide: assumptions => {
-        assertActive(namespace)
+        namespaces.assertActive(namespace)
         const view = catalog.view(namespace)
         const workflow = view.workflow(options.app, options.workflow)
         if (!workflow) throw noWorkflow(options)
@@ -237,8 +236,8 @@ export class Redrive {
   }
 
   async #workflow(namespace: string, { workflow: name, app }: RedriveTarget): Promise<Workflow> {
-    const { catalog, assertActive } = this.#deps
-    assertActive(namespace)
+    const { catalog, namespaces } = this.#deps
+    namespaces.assertActive(namespace)
     await catalog.refresh()
     const view = catalog.view(namespace)
     const apps = app === undefined ? view.appsWith(name) : [app]

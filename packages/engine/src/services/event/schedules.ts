@@ -33,10 +33,8 @@ import type { DueEvent, IncomingEvent, Ingest } from './ingest.ts'
 import { saveClaimed } from './save-claimed.ts'
 
 export interface SchedulesDeps
-  extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'ids' | 'log' | 'audit' | 'report'> {
+  extends Pick<Core, 'store' | 'catalog' | 'namespaces' | 'announcer' | 'clock' | 'ids' | 'audit' | 'report'> {
   ingest: Pick<Ingest, 'send' | 'arriveFor'>
-  /** @throws EngineError `namespace_suspended`. */
-  assertActive(namespace: string): void
 }
 
 /** A schedule as the caller gives it, and how it is put. */
@@ -119,8 +117,8 @@ export class Schedules {
   /** @throws EngineError `not_found`, `namespace_suspended`, or `already_running` for a cron whose workflow is a singleton. */
   async fire(actor: Actor, id: string): Promise<Fired> {
     const { namespace } = actor
-    const { store, catalog, clock, ids, ingest, report, assertActive, audit } = this.#deps
-    assertActive(namespace)
+    const { store, catalog, clock, ids, ingest, report, namespaces, audit } = this.#deps
+    namespaces.assertActive(namespace)
     const now = clock.now()
     const cron = await this.#cronOf(namespace, id)
     if (cron) {

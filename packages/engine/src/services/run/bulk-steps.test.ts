@@ -7,6 +7,7 @@ import type { Run, RunFilter } from '../../domain/model/run.ts'
 import { noAssumptions } from '../../domain/run/assumptions.ts'
 import { NOW, run } from '../../domain/testkit/nouns.testkit.ts'
 import { Catalog } from '../catalog/catalog.ts'
+import { Namespaces } from '../catalog/namespaces.ts'
 import { BulkSteps } from './bulk-steps.ts'
 
 test('a run that no longer matches the filter is refused', async () => {
@@ -15,9 +16,10 @@ test('a run that no longer matches the filter is refused', async () => {
   const held = run({ status: 'queued', waitingFor: { kind: 'concurrency' } })
   await store.commit({ guards: [], changes: [{ type: 'run.created', run: held }] })
   const clock = { now: () => NOW, elapsed: () => NOW, at: () => () => {}, after: () => () => {} }
+  const catalog = new Catalog({ deliveryAttemptsMax: 1, generationsMax: 100 })
   const steps = new BulkSteps({
-    ...{ store, clock, catalog: new Catalog({ deliveryAttemptsMax: 1, generationsMax: 100 }) },
-    ...{ report: () => {}, assertActive: () => {}, interrupt: () => {}, withdraw: () => {} },
+    ...{ store, clock, catalog, namespaces: new Namespaces(catalog) },
+    ...{ report: () => {}, interrupt: () => {}, withdraw: () => {} },
   })
   const decideUnder = async (filter: RunFilter) => {
     const job = { id: 'blk_1', namespace: held.namespace, action: 'cancel', status: 'running', filter } as const

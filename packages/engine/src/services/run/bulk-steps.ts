@@ -14,9 +14,7 @@ import { shownRunId } from '../../domain/text/ids.ts'
 import type { Core } from '../commit/core.ts'
 import { decideInTurns } from '../commit/turns.ts'
 
-export interface BulkStepsDeps extends Pick<Core, 'store' | 'catalog' | 'clock' | 'report'> {
-  /** Throws `namespace_suspended`: no run is started in a suspended namespace. */
-  assertActive(namespace: string): void
+export interface BulkStepsDeps extends Pick<Core, 'store' | 'catalog' | 'namespaces' | 'clock' | 'report'> {
   /** Aborts the invoke in flight of a run that was just ended. */
   interrupt(runId: string): void
   /** Takes the pass of a run that was just paused out of the queue for runner room. */
@@ -78,14 +76,14 @@ const ACTIONS: { readonly [Action in BulkAction]: StepOf } = {
     }),
   resume: (deps, subject) => onState(deps, subject, { decide: state => resume(state, deps.clock.now()) }),
   replay: async (deps, { job, given, runId, newRun }) => {
-    deps.assertActive(job.namespace)
+    deps.namespaces.assertActive(job.namespace)
     const source = await deps.store.in(job.namespace).run(runId)
     if (!source) throw noRun(runId)
     const how = { ...newRun, input: given.input, under: underOf(deps, source), trace: job.trace }
     return forked(deps, await decideInTurns(job.namespace, () => replay(source, how)))
   },
   'retry-failed-step': async (deps, { job, runId, newRun }) => {
-    deps.assertActive(job.namespace)
+    deps.namespaces.assertActive(job.namespace)
     const state = await load(deps, job, runId)
     const step = failedStep(state)
     if (!step) throw new EngineError('conflict', `Run ${shownRunId(runId)} did not end because a step failed.`)

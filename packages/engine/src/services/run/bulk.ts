@@ -35,10 +35,7 @@ const SAMPLE_MAX = 20
 /** How long the count of a new job may take. The job begins even without the count. */
 const FOUND_MS_MAX = 2000
 
-export interface BulkDeps extends Pick<Core, 'store' | 'announcer' | 'clock' | 'ids' | 'log' | 'audit'> {
-  /** Throws `namespace_suspended`: no run is started in a suspended namespace. */
-  assertActive(namespace: string): void
-}
+type BulkDeps = Pick<Core, 'store' | 'namespaces' | 'announcer' | 'clock' | 'ids' | 'log' | 'audit'>
 
 /** A bulk action as the caller requested it: with a filter or with ids. */
 export interface BulkRequest extends BulkInput, Pick<BulkJob, 'skipsCleanup'> {
@@ -67,9 +64,9 @@ export class Bulk {
 
   /** Resolves when the job is durable; it begins at once. */
   async start(actor: Actor, { action, filter, ids, workflows, input, skipsCleanup }: BulkRequest): Promise<string> {
-    const { announcer, clock, ids: idSource, assertActive, audit } = this.#deps
+    const { announcer, clock, ids: idSource, namespaces, audit } = this.#deps
     const { namespace, label, trace } = actor
-    if (forks(action)) assertActive(namespace)
+    if (forks(action)) namespaces.assertActive(namespace)
     const createdAt = clock.now()
     const given: BulkInput = {
       ...(ids && { ids: [...new Set(ids)] }),

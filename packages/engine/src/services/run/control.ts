@@ -17,17 +17,13 @@ import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import { decideInTurns } from '../commit/turns.ts'
 import { BulkReplay } from './bulk-replay.ts'
+import type { BulkStepsDeps } from './bulk-steps.ts'
 
 export interface ControlDeps
-  extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'ids' | 'log' | 'audit' | 'report'> {
+  extends Pick<Core, 'store' | 'catalog' | 'namespaces' | 'announcer' | 'clock' | 'ids' | 'log' | 'audit' | 'report'>,
+    Pick<BulkStepsDeps, 'interrupt' | 'withdraw'> {
   /** Maximum runs that one bulk replay forks. */
   bulkReplayLimit: number
-  /** Throws `namespace_suspended`: no run is started in a suspended namespace. */
-  assertActive(namespace: string): void
-  /** Aborts the invoke in flight of a run that was just ended. */
-  interrupt(runId: string): void
-  /** Takes the pass of a run that was just paused out of the queue for runner room. */
-  withdraw(runId: string): void
 }
 
 export class Control {
@@ -63,11 +59,11 @@ export class Control {
 
   /** Throws `namespace_suspended`. Routes check it before they read a body; the calls that fork runs check again. */
   assertActive(namespace: string): void {
-    this.#deps.assertActive(namespace)
+    this.#deps.namespaces.assertActive(namespace)
   }
 
   async replay(actor: Actor, runId: string, input: JsonText | undefined): Promise<RunView> {
-    this.#deps.assertActive(actor.namespace)
+    this.#deps.namespaces.assertActive(actor.namespace)
     const { run } = await this.#load(actor, runId)
     const { id, now } = this.#newRun()
     const under = this.#under(run)
@@ -76,7 +72,7 @@ export class Control {
   }
 
   async retryFromStep(actor: Actor, runId: string, step: string): Promise<RunView> {
-    this.#deps.assertActive(actor.namespace)
+    this.#deps.namespaces.assertActive(actor.namespace)
     const state = await this.#load(actor, runId)
     const { id, now } = this.#newRun()
     const under = this.#under(state.run)
@@ -89,7 +85,7 @@ export class Control {
 
   /** Forks the matching runs. The signal aborts the count of these; after the first fork it has no effect. */
   async bulkReplay(actor: Actor, filter: RunFilter, signal?: AbortSignal): Promise<BulkReplayReply> {
-    this.#deps.assertActive(actor.namespace)
+    this.#deps.namespaces.assertActive(actor.namespace)
     return this.#bulk.run(actor, filter, signal)
   }
 

@@ -50,10 +50,9 @@ export interface StartPreview {
   liveRunId: string | undefined
 }
 
-export interface StartsDeps extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'ids' | 'report'> {
+export interface StartsDeps
+  extends Pick<Core, 'store' | 'catalog' | 'namespaces' | 'announcer' | 'clock' | 'ids' | 'report'> {
   driver: Pick<Driver, 'leaseAtCreation'>
-  /** Throws `namespace_suspended`. */
-  assertActive(namespace: string): void
 }
 
 interface Decided extends UnitWithQuestions {
@@ -133,8 +132,8 @@ export class Starts {
   }
 
   async #workflow(namespace: string, wanted: StartRequest): Promise<Workflow> {
-    const { catalog, assertActive } = this.#deps
-    assertActive(namespace)
+    const { catalog, namespaces } = this.#deps
+    namespaces.assertActive(namespace)
     // Another engine may have registered it a moment ago.
     if (!catalog.view(namespace).workflow(wanted.app, wanted.name)) await catalog.refresh()
     return this.#known(namespace, wanted)
@@ -172,7 +171,7 @@ export class Starts {
   }
 
   async #commit({ namespace, trace }: Actor, wanted: StartRequest): Promise<Created> {
-    const { store, catalog, announcer, clock, ids, report, driver, assertActive } = this.#deps
+    const { store, catalog, announcer, clock, ids, report, driver, namespaces } = this.#deps
     const { input, attributes, runId: givenId, startKey } = wanted
     const now = clock.now()
     const id = givenId === undefined ? ids.nextAt('run', now) : storedRunId({ namespace, givenId, at: now })
@@ -184,7 +183,7 @@ export class Starts {
         namespace,
         catalog,
         decide: assumptions => {
-          assertActive(namespace)
+          namespaces.assertActive(namespace)
           const workflow = this.#known(namespace, wanted)
           const view = catalog.view(namespace)
           const of = { namespace, app: workflow.app, workflow: workflow.name }
