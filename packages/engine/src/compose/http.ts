@@ -35,7 +35,6 @@ import { RunningSteps } from '../services/run/running-steps.ts'
 import { Settlements } from '../services/run/settle.ts'
 import { Signals } from '../services/run/signals.ts'
 import { Starts } from '../services/run/start.ts'
-import { Trees } from '../services/run/tree.ts'
 import { RunWhy } from '../services/run/why.ts'
 import type { AdminPart } from './admin.ts'
 import type { EngineCore } from './core.ts'
@@ -162,7 +161,9 @@ function consoleOf({ console: isOn, consolePayloads, publicUrl }: Config) {
 function servicesOf(core: EngineCore) {
   return {
     scheduledEvents: new ScheduledEvents(core),
-    trees: new Trees(core),
+    buffers: new Buffers(core),
+    redrive: new Redrive(core),
+    bulk: new Bulk(core),
     workflowControl: new WorkflowControl(core),
     erasure: new Erasure(core),
     errorStates: new ErrorStates(core),

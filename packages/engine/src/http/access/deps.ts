@@ -40,7 +40,6 @@ import type { RunningSteps } from '../../services/run/running-steps.ts'
 import type { Settlements } from '../../services/run/settle.ts'
 import type { Signals } from '../../services/run/signals.ts'
 import type { Starts } from '../../services/run/start.ts'
-import type { Trees } from '../../services/run/tree.ts'
 import type { RunWhy } from '../../services/run/why.ts'
 import type { EndpointTests } from '../../services/webhook/endpoint-tests.ts'
 import type { Endpoints } from '../../services/webhook/endpoints.ts'
@@ -65,7 +64,6 @@ export interface HttpDeps {
   runningSteps: RunningSteps
   settlements: Settlements
   budgets: Budgets
-  trees: Trees
   registry: Registry
   /** The load of a runner, and how many more invokes it takes if it has a bound. */
   loadOf(runner: Runner): Partial<Load> & { room: number | undefined }

@@ -2,31 +2,20 @@
 // HTTP routes.
 
 import { TREE_DEPTH_MAX, TreeDraft } from '../../domain/view/tree.ts'
-import type { Store } from '../../ports/store.ts'
 import type { Reads } from '../../ports/store-reads.ts'
 
-export class Trees {
-  readonly #store: Pick<Store, 'in'>
+/** The run with everything that it caused; undefined when the namespace has no such run. */
+export async function treeOfRun(reads: Reads, runId: string): Promise<TreeDraft | undefined> {
+  const run = await reads.runOfTree(runId)
+  return run && grown(reads, new TreeDraft({ type: 'run', ...run }))
+}
 
-  constructor({ store }: { store: Pick<Store, 'in'> }) {
-    this.#store = store
-  }
-
-  /** The run with everything that it caused; undefined when the namespace has no such run. */
-  async ofRun(namespace: string, runId: string): Promise<TreeDraft | undefined> {
-    const reads = this.#store.in(namespace)
-    const run = await reads.runOfTree(runId)
-    return run && grown(reads, new TreeDraft({ type: 'run', ...run }))
-  }
-
-  /** The same for an event. */
-  async ofEvent(namespace: string, eventId: string): Promise<TreeDraft | undefined> {
-    const reads = this.#store.in(namespace)
-    const event = await reads.event(eventId)
-    if (!event) return undefined
-    const { id, name, receivedAt } = event
-    return grown(reads, new TreeDraft({ type: 'event', id, name, at: receivedAt }))
-  }
+/** The same for an event. */
+export async function treeOfEvent(reads: Reads, eventId: string): Promise<TreeDraft | undefined> {
+  const event = await reads.event(eventId)
+  if (!event) return undefined
+  const { id, name, receivedAt } = event
+  return grown(reads, new TreeDraft({ type: 'event', id, name, at: receivedAt }))
 }
 
 async function grown(reads: Reads, tree: TreeDraft): Promise<TreeDraft> {

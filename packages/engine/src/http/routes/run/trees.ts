@@ -7,22 +7,23 @@ import { runDurationMs } from '../../../domain/model/run.ts'
 import { shownRunId } from '../../../domain/text/ids.ts'
 import { optionalTimestamp, timestamp } from '../../../domain/text/timestamp.ts'
 import type { TreeDraft, TreeNode } from '../../../domain/view/tree.ts'
+import { treeOfEvent, treeOfRun } from '../../../services/run/tree.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { notFound, pathId } from '../../request/query.ts'
 import { sendJson } from '../../response/reply.ts'
 
 export function treeRoutes(app: FastifyInstance, context: HttpContext): void {
-  const { trees } = context.deps
+  const { store } = context.deps
 
   mount(app, context, operations.getRunTree, async (request, reply) => {
-    const tree = await trees.ofRun(request.actor.namespace, pathId(request, 'run'))
+    const tree = await treeOfRun(store.in(request.actor.namespace), pathId(request, 'run'))
     if (!tree) throw notFound('run')
     return sendJson(reply, 200, JSON.stringify(presentTree(tree)))
   })
 
   mount(app, context, operations.getEventTree, async (request, reply) => {
-    const tree = await trees.ofEvent(request.actor.namespace, pathId(request, 'event'))
+    const tree = await treeOfEvent(store.in(request.actor.namespace), pathId(request, 'event'))
     if (!tree) throw notFound('event')
     return sendJson(reply, 200, JSON.stringify(presentTree(tree)))
   })
