@@ -39,12 +39,10 @@ export interface EnginePermitsOptions {
 }
 
 export class EnginePermits {
+  readonly #options: EnginePermitsOptions
   readonly #permits: FairPermits
   readonly #memory: RunMemory
-  readonly #onRoom: () => void
-  readonly #onReturn: () => void
   readonly #returns = new Returns()
-  readonly #clock: Clock
   #cancelWake: (() => void) | undefined
   /** Permits that became free since the last claim, while runs wait for some. */
   #freed = 0
@@ -55,12 +53,10 @@ export class EnginePermits {
   /** Memory became free after the bounds of the claim under way were read. */
   #hasFreedMemory = false
 
-  constructor({ passesMax, stateBytesMax, clock, onRoom, onReturn }: EnginePermitsOptions) {
-    this.#onReturn = onReturn
-    this.#clock = clock
-    this.#permits = new FairPermits(passesMax)
-    this.#memory = new RunMemory(stateBytesMax)
-    this.#onRoom = onRoom
+  constructor(options: EnginePermitsOptions) {
+    this.#options = options
+    this.#permits = new FairPermits(options.passesMax)
+    this.#memory = new RunMemory(options.stateBytesMax)
   }
 
   /** How many permits are free for all; beyond this there is a reserve (domain/pass/permits/fair-permits). */
@@ -147,12 +143,12 @@ export class EnginePermits {
     this.#permits.giveBack(namespace, app)
     this.#memory.giveBack(bytes)
     this.#hasFreedMemory = true
-    this.#onReturn()
+    this.#options.onReturn()
     this.#returns.notify()
     if (this.#mayLoad()) this.#wake()
     if (!this.#isShortOfPermits) return
     if (++this.#freed >= this.#permits.max * ROOM_PART) this.#wake()
-    else this.#cancelWake ??= this.#clock.after(ROOM_DELAY_MS, () => this.#wake())
+    else this.#cancelWake ??= this.#options.clock.after(ROOM_DELAY_MS, () => this.#wake())
   }
 
   /** The bounds of a claim that is made now. */
@@ -190,6 +186,6 @@ export class EnginePermits {
     this.#cancelWake?.()
     this.#cancelWake = undefined
     this.#isShortOfPermits = false
-    this.#onRoom()
+    this.#options.onRoom()
   }
 }
