@@ -6,26 +6,24 @@ import { startTogether } from '../../domain/arrival/singleton.ts'
 import type { Unit } from '../../domain/model/change.ts'
 import type { UnitWithQuestions } from '../../domain/model/decision.ts'
 import { invariant } from '../../domain/model/errors.ts'
-import type { Run, RunFilter } from '../../domain/model/run.ts'
+import type { RunFilter } from '../../domain/model/run.ts'
 import { type Fork, replay } from '../../domain/run/control.ts'
-import type { Under } from '../../domain/run/create.ts'
 import type { JsonText } from '../../domain/text/json-text.ts'
 import { shownFilter } from '../../domain/view/run-filter.ts'
 import type { Actor } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import { decideInTurns } from '../commit/turns.ts'
+import { underOf } from './subject.ts'
 
 /** Forks in one commit. Their inputs, each at most a megabyte, are in memory together. */
 const BULK_REPLAY_BATCH = 25
 const NOTHING: Unit = { guards: [], changes: [] }
 
 export interface BulkReplayDeps
-  extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'ids' | 'log' | 'audit'> {
+  extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'ids' | 'log' | 'audit' | 'report'> {
   /** Maximum runs that one call forks. */
   bulkReplayLimit: number
-  /** The flow control that applies to a fork of the run. */
-  under(source: Run): Under
 }
 
 /** Runs that were tried, forked, and skipped because a singleton has a live run. */
@@ -96,12 +94,12 @@ export class BulkReplay {
 
   /** A fork of each run that still exists, under ids that rise in the same order. */
   async #forks({ namespace, trace }: Actor, runIds: readonly string[], now: number): Promise<Fork[]> {
-    const { store, ids, under } = this.#deps
+    const { store, ids } = this.#deps
     const sources = await Promise.all(runIds.map(id => store.in(namespace).run(id)))
     const forks: Fork[] = []
     for (const source of sources) {
       if (!source) continue
-      const how = { id: ids.nextAt('run', now), now, input: undefined, under: under(source), trace }
+      const how = { id: ids.nextAt('run', now), now, input: undefined, under: underOf(this.#deps, source), trace }
       forks.push(await decideInTurns(namespace, () => replay(source, how)))
     }
     return forks
@@ -130,7 +128,7 @@ export class BulkReplay {
 
   /** Starts the forks in one commit, except those for which a singleton has a live run. */
   async #start(forks: readonly Fork[], commit: (unit: Started) => Promise<void>): Promise<Committed> {
-    const { store, catalog, clock, announcer, under } = this.#deps
+    const { store, catalog, clock, announcer } = this.#deps
     const namespace = forks[0]?.run.namespace
     if (namespace === undefined) return { replayed: 0, live: 0 }
     let started: Started | undefined
@@ -139,7 +137,7 @@ export class BulkReplay {
       namespace,
       decide: assumptions => {
         const facts = { assumptions, catalog: catalog.view(namespace), now: clock.now() }
-        started = startTogether(forks, ({ run }) => ({ ...under(run), ...facts }))
+        started = startTogether(forks, ({ run }) => ({ ...underOf(this.#deps, run), ...facts }))
         return started
       },
       commit: () => commit(started as Started),

@@ -21,8 +21,7 @@ import type { FlowRow } from '../../domain/model/flow-row.ts'
 import { derivedId } from '../../domain/text/ids.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
-import { endEntry } from './bulk.ts'
-import { auditDetail } from './bulk-audit.ts'
+import { auditDetail, endEntry } from './bulk.ts'
 import { type BulkStep, BulkSteps, type BulkStepsDeps } from './bulk-steps.ts'
 
 /** Runs of one slice, and how many of these are under way at once. */

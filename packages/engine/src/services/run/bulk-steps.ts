@@ -5,14 +5,13 @@ import { type BulkAction, type BulkInput, type BulkJob, isStillMatched } from '.
 import type { Unit } from '../../domain/model/change.ts'
 import type { DecidedUnit } from '../../domain/model/decision.ts'
 import { EngineError } from '../../domain/model/errors.ts'
-import type { Run } from '../../domain/model/run.ts'
 import type { Assumptions } from '../../domain/run/assumptions.ts'
 import { cancel, type Fork, failedStep, pause, replay, resume, retryFromStep } from '../../domain/run/control.ts'
-import type { Under } from '../../domain/run/create.ts'
-import { RunState } from '../../domain/run/state.ts'
+import type { RunState } from '../../domain/run/state.ts'
 import { shownRunId } from '../../domain/text/ids.ts'
 import type { Core } from '../commit/core.ts'
 import { decideInTurns } from '../commit/turns.ts'
+import { loadState, noRun, underOf } from './subject.ts'
 
 export interface BulkStepsDeps extends Pick<Core, 'store' | 'catalog' | 'namespaces' | 'clock' | 'report'> {
   /** Aborts the invoke in flight of a run that was just ended. */
@@ -84,7 +83,7 @@ const ACTIONS: { readonly [Action in BulkAction]: StepOf } = {
   },
   'retry-failed-step': async (deps, { job, runId, newRun }) => {
     deps.namespaces.assertActive(job.namespace)
-    const state = await load(deps, job, runId)
+    const state = await loadState(deps, job, runId)
     const step = failedStep(state)
     if (!step) throw new EngineError('conflict', `Run ${shownRunId(runId)} did not end because a step failed.`)
     const cleanups = state.hasRollback ? await deps.store.in(job.namespace).cleanups(runId) : undefined
@@ -99,14 +98,14 @@ async function onState(
   action: { decide: (state: RunState) => Unit; afterwards?: () => void },
 ): Promise<BulkStep> {
   const { afterwards } = action
-  let state = await load(deps, job, runId)
+  let state = await loadState(deps, job, runId)
   // The run may have changed since the slice found it.
   const decide = (): Unit => {
     if (isStillMatched(job.filter ?? {}, state.run)) return action.decide(state)
     throw new EngineError('conflict', `Run ${shownRunId(runId)} no longer matches the filter.`)
   }
   const reload = async () => {
-    state = await load(deps, job, runId)
+    state = await loadState(deps, job, runId)
   }
   return { decide, reload, ...(afterwards && { afterwards }) }
 }
@@ -120,19 +119,4 @@ function forked(deps: BulkStepsDeps, fork: Fork): BulkStep {
     return startAlone(fork, { ...underOf(deps, run), ...facts })
   }
   return { decide, newRunId: run.id }
-}
-
-async function load({ store }: BulkStepsDeps, { namespace }: BulkJob, runId: string): Promise<RunState> {
-  const loaded = await store.loadRun(runId)
-  if (loaded?.run.namespace !== namespace) throw noRun(runId)
-  return RunState.loaded(loaded)
-}
-
-function noRun(runId: string): EngineError {
-  return new EngineError('not_found', `There is no run ${shownRunId(runId)}.`)
-}
-
-/** A fork is under its workflow's present flow control. */
-function underOf({ catalog, report }: BulkStepsDeps, { namespace, app, workflow }: Run): Under {
-  return { workflow: catalog.view(namespace).workflow(app, workflow), report }
 }

@@ -15,6 +15,7 @@ import {
   forks,
   inputRowId,
   isEligible,
+  matchedOf,
   newBulkRows,
   orderOf,
   runsFilter,
@@ -23,11 +24,12 @@ import type { Change, Unit } from '../../domain/model/change.ts'
 import { EngineError } from '../../domain/model/errors.ts'
 import type { FlowRow } from '../../domain/model/flow-row.ts'
 import type { RunFilter } from '../../domain/model/run.ts'
+import type { JsonText } from '../../domain/text/json-text.ts'
+import { shownFilter } from '../../domain/view/run-filter.ts'
 import type { Reads, RunCounts, RunView } from '../../ports/store-reads.ts'
 import type { Actor } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
-import { auditDetail } from './bulk-audit.ts'
 
 /** Runs of a page that a count or a slice reads. */
 const PAGE = 200
@@ -198,6 +200,14 @@ function sumOf(counts: Readonly<Record<string, number>>): number {
 /** The audit entry of a job, without its detail. */
 export function endEntry({ auditId: id, namespace, action, actor, createdAt }: BulkJob) {
   return { id, namespace, action: `bulk.${action}` as const, createdAt, ...(actor === undefined ? {} : { actor }) }
+}
+
+/** The detail of that entry: the filter, or how many ids, and the counts once there are some. */
+export function auditDetail(job: BulkJob): JsonText {
+  const { id, status, filter, counts, found, skipsCleanup } = job
+  const matched = counts ? matchedOf(job, counts) : found
+  const cleanup = skipsCleanup ? { cleanup: false } : {}
+  return JSON.stringify({ bulkId: id, status, filter: filter && shownFilter(filter), ...cleanup, matched, ...counts })
 }
 
 async function previewOf(action: BulkAction, reads: Reads, ids: ReadonlySet<string>): Promise<BulkPreview> {

@@ -4,12 +4,10 @@
 import type { BulkReplayReply } from '@perdure/protocol'
 import { startAlone } from '../../domain/arrival/singleton.ts'
 import type { Decision, UnitWithQuestions } from '../../domain/model/decision.ts'
-import { EngineError, invariant } from '../../domain/model/errors.ts'
+import { invariant } from '../../domain/model/errors.ts'
 import type { Run, RunFilter } from '../../domain/model/run.ts'
 import { cancel, type Fork, pause, replay, resume, retryFromStep } from '../../domain/run/control.ts'
-import type { Under } from '../../domain/run/create.ts'
-import { RunState } from '../../domain/run/state.ts'
-import { shownRunId } from '../../domain/text/ids.ts'
+import type { RunState } from '../../domain/run/state.ts'
 import type { JsonText } from '../../domain/text/json-text.ts'
 import type { RunView } from '../../ports/store-reads.ts'
 import type { Act, Actor } from '../commit/audit.ts'
@@ -18,6 +16,7 @@ import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import { decideInTurns } from '../commit/turns.ts'
 import { BulkReplay } from './bulk-replay.ts'
 import type { BulkStepsDeps } from './bulk-steps.ts'
+import { loadState, underOf } from './subject.ts'
 
 export interface ControlDeps
   extends Pick<Core, 'store' | 'catalog' | 'namespaces' | 'announcer' | 'clock' | 'ids' | 'log' | 'audit' | 'report'>,
@@ -32,7 +31,7 @@ export class Control {
 
   constructor(deps: ControlDeps) {
     this.#deps = deps
-    this.#bulk = new BulkReplay({ ...deps, under: run => this.#under(run) })
+    this.#bulk = new BulkReplay(deps)
   }
 
   /** Cancels the run. The audit entry shows if no cleanup follows. */
@@ -64,18 +63,18 @@ export class Control {
 
   async replay(actor: Actor, runId: string, input: JsonText | undefined): Promise<RunView> {
     this.#deps.namespaces.assertActive(actor.namespace)
-    const { run } = await this.#load(actor, runId)
+    const { run } = await loadState(this.#deps, actor, runId)
     const { id, now } = this.#newRun()
-    const under = this.#under(run)
+    const under = underOf(this.#deps, run)
     const fork = await decideInTurns(run.namespace, () => replay(run, { id, now, input, under, trace: actor.trace }))
     return this.#fork(actor, fork, { action: 'replay', runId, newRunId: id })
   }
 
   async retryFromStep(actor: Actor, runId: string, step: string): Promise<RunView> {
     this.#deps.namespaces.assertActive(actor.namespace)
-    const state = await this.#load(actor, runId)
+    const state = await loadState(this.#deps, actor, runId)
     const { id, now } = this.#newRun()
-    const under = this.#under(state.run)
+    const under = underOf(this.#deps, state.run)
     const cleanups = state.hasRollback ? await this.#deps.store.in(actor.namespace).cleanups(runId) : undefined
     const how = { id, now, step, under, cleanups, trace: actor.trace }
     const fork = await decideInTurns(actor.namespace, () => retryFromStep(state, how))
@@ -96,13 +95,13 @@ export class Control {
     decide: (state: RunState) => Decision | undefined,
   ): Promise<RunView> {
     const { store, announcer, audit } = this.#deps
-    let state = await this.#load(actor, act.runId)
+    let state = await loadState(this.#deps, actor, act.runId)
     const decision = await decideAndCommit<Decision>({
       store,
       decide: () => decide(state),
       commit: unit => audit.commit(actor, unit, act),
       onStale: async () => {
-        state = await this.#load(actor, act.runId)
+        state = await loadState(this.#deps, actor, act.runId)
         return true
       },
     })
@@ -121,7 +120,7 @@ export class Control {
       namespace,
       decide: assumptions =>
         startAlone(fork, {
-          ...this.#under(fork.run),
+          ...underOf(this.#deps, fork.run),
           assumptions,
           catalog: catalog.view(namespace),
           now: clock.now(),
@@ -134,24 +133,11 @@ export class Control {
     return this.#view(actor, fork.run)
   }
 
-  async #load(actor: Actor, runId: string): Promise<RunState> {
-    const loaded = await this.#deps.store.loadRun(runId)
-    if (loaded?.run.namespace !== actor.namespace)
-      throw new EngineError('not_found', `There is no run ${shownRunId(runId)}.`)
-    return RunState.loaded(loaded)
-  }
-
   /** The run as the action left it, even if it has changed since. */
   async #view(actor: Actor, run: Run): Promise<RunView> {
     const view = await this.#deps.store.in(actor.namespace).run(run.id)
     invariant(view, `run ${run.id} exists`)
     return { ...run, currentStepName: view.currentStepName }
-  }
-
-  /** A fork is under its workflow's present flow control. */
-  #under({ namespace, app, workflow }: Run): Under {
-    const { catalog, report } = this.#deps
-    return { workflow: catalog.view(namespace).workflow(app, workflow), report }
   }
 
   #newRun(): { id: string; now: number } {

@@ -4,13 +4,13 @@
 import { type SettledStep, type StepEnd, settleStep } from '../../domain/arrival/callback/settle-step.ts'
 import { EngineError } from '../../domain/model/errors.ts'
 import type { Step } from '../../domain/model/step.ts'
-import { RunState } from '../../domain/run/state.ts'
 import { shownRunId } from '../../domain/text/ids.ts'
 import { asStep } from '../../domain/view/running-step.ts'
 import type { Actor } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import type { RunningSteps } from './running-steps.ts'
+import { loadState } from './subject.ts'
 
 export interface SettlementsDeps extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'audit'> {
   runningSteps: Pick<RunningSteps, 'of'>
@@ -55,21 +55,19 @@ export class Settlements {
     return settled.step
   }
 
-  async #decide({ namespace, label }: Actor, { runId, step, end, reason }: WantedEnd): Promise<SettledStep> {
-    const { store, clock, catalog, runningSteps } = this.#deps
-    const loaded = await store.loadRun(runId)
-    if (loaded?.run.namespace !== namespace) throw new EngineError('not_found', `There is no run ${shownRunId(runId)}.`)
-    const state = RunState.loaded(loaded)
-    const found = (await runningSteps.of([loaded.run])).get(runId) ?? []
+  async #decide(actor: Actor, { runId, step, end, reason }: WantedEnd): Promise<SettledStep> {
+    const { clock, catalog, runningSteps } = this.#deps
+    const state = await loadState(this.#deps, actor, runId)
+    const found = (await runningSteps.of([state.run])).get(runId) ?? []
     const running = found.map(one => asStep(one, { runId, stored: undefined }))
-    const by = { ...(label === undefined ? {} : { actor: label }), reason }
+    const by = { ...(actor.label === undefined ? {} : { actor: actor.label }), reason }
     return settleStep(state, {
       wanted: step,
       end,
       by,
       running,
       now: clock.now(),
-      catalog: catalog.view(namespace),
+      catalog: catalog.view(actor.namespace),
     })
   }
 }
