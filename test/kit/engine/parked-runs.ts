@@ -19,8 +19,8 @@ export function waitsFor(api: Api, runId: string, kind: WaitKind): Promise<Run> 
 }
 
 /**
- * Resolves with when the run may start, as a timestamp, once its throttle was queried. A run joins the start queue before that,
- * and is then leased for the query.
+ * Resolves with the time at which the run may start, once its throttle was queried. A run joins the start queue before that, and
+ * is then leased for the query.
  */
 export function waitsForStart(api: Api, runId: string): Promise<string> {
   return until(async () => (await waitsFor(api, runId, 'throttle')).waitingFor?.until, {

@@ -41,7 +41,7 @@ export interface RunQuery extends RunFilter {
 /** A page of runs, perhaps with only a part of the runs that match. */
 export interface PartOfRuns {
   runs: RunView[]
-  /** Present if the page is not full and more runs may match: the runs up to this position were looked at. */
+  /** Present if the page is not full and more runs may match: the position up to which runs were read. */
   lookedTo?: RunPosition
 }
 

@@ -1,5 +1,5 @@
 // The requests for another pass of a run that the engine has not acknowledged (docs/wire-protocol.md#another-pass). Each is
-// repeated from time to time, and when its link has reconnected. Kept by the passes.
+// repeated from time to time, and when its link has reconnected. Owned by the passes.
 
 import type { AskForPass } from '../replay/late-handler.ts'
 import { frameText, type Outlet } from './frames.ts'

@@ -1,4 +1,4 @@
-// The appends of one pass to output streams that the engine has not acknowledged. Kept by the passes.
+// The appends of one pass to output streams that the engine has not acknowledged. Owned by the passes.
 
 import { type Append, AppendRefusedError, type StreamOutlet } from '../stream/outlet.ts'
 import { fieldOf, type Outlet, streamText } from './frames.ts'

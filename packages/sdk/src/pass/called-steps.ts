@@ -1,4 +1,4 @@
-// The names of the steps that a handler has called in a pass, for its warnings and its answer. Kept by the pass.
+// The names of the steps that a handler has called in a pass, for its warnings and its answer. Owned by the pass.
 
 import type { StepId } from './step-ids.ts'
 

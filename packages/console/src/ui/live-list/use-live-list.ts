@@ -71,8 +71,8 @@ export function useLiveList<Id extends PagesId>(
   began.current.at = Math.max(began.current.at, readFirst ?? 0)
   const refresh = useCallback(
     async (mayMove: () => boolean) => {
-      // On the way back the first frame restores the place, and the next ones have its rows: an earlier answer would find the
-      // top.
+      // After "back" the first frame restores the scroll position, and the next ones draw its rows. An answer before that would
+      // find the list at its top.
       for (let n = 0; n < FRAMES; n++) await new Promise(requestAnimationFrame)
       const from = performance.now()
       readAt.current = from

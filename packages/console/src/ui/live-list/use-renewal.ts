@@ -11,7 +11,7 @@ export interface RenewalOptions {
   afterMs: number
   /** The topic whose frames count. Default: `runs`. */
   topic?: 'runs' | 'deliveries' | 'events'
-  /** Events count in addition to the topic. */
+  /** Whether frames of events count too. */
   withEvents?: boolean
   /** Reads only while true. Default: true. */
   enabled?: boolean

@@ -1,4 +1,4 @@
-// The selected rows of a list, restored on the way back. Other filters start an empty selection.
+// The selected rows of a list, restored by the browser's "back". A change of filters empties the selection.
 
 import { useCallback, useMemo } from 'react'
 import { useKept } from '../kept.ts'

@@ -1,6 +1,6 @@
 // Watches a socket with invokes under way: its runner's machine may vanish without notice. A runner that does not answer
 // immediately gets no further invokes, and later its socket is closed. A socket without invokes is left to the heartbeats of the
-// hub (http/connect). Kept by runner.ts.
+// hub (http/connect). Owned by runner.ts.
 
 import type { Clock } from '../../ports/clock.ts'
 import type { RunnerSocket } from '../../ports/connections.ts'

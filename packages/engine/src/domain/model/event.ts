@@ -121,7 +121,7 @@ export interface Event {
    */
   app?: string
   source: 'api' | 'emit' | 'schedule' | 'engine' | 'signal' | 'update'
-  /** Only on a signal or an update: the run that it is for; no other run can take it. */
+  /** Only on a signal or an update: its run; no other run can take it. */
   runId?: string
   /** The scheduled time, if a schedule sent it. */
   scheduledAt?: number

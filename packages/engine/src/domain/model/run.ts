@@ -157,7 +157,7 @@ export interface Run {
   skipsCleanup?: true
   /** Rises with every decision on a freshly loaded run; later commits of an owner check it (run/draft). */
   fence: number
-  /** When a lane may claim the run: schedule, lease, park and crash recovery at once. Absent: only a wake-up sets it. */
+  /** When a lane may claim the run: schedule, lease, park and crash recovery at once. Absent until a wake-up sets it. */
   availableAt?: number
   /** The engine that holds the lease; absent without a lease. */
   leaseOwner?: string

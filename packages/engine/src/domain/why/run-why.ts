@@ -25,7 +25,7 @@ const CHILDREN_SHOWN_MAX = 20
 
 export interface Facts {
   run: Run
-  /** Since when the run has its status. */
+  /** When the run took its status. */
   since: number
   /** The open steps, and the failed step that is the reason for the pause. */
   steps: readonly Step[]

@@ -17,7 +17,7 @@ import { KeyMutex } from '../support/key-mutex.ts'
 import { readMatched, readWaiters, readWatchers } from './read-waits.ts'
 import { decideInTurns } from './turns.ts'
 
-/** Lost races in a row before giving up: contention causes far fewer, so reaching this number is a defect. */
+/** Lost races in a row before giving up. Contention causes far fewer: only a defect reaches this number. */
 const RACES_MAX = 1000
 /** Events in one read when a wait reads past events. */
 const EVENTS_PAGE = 200

@@ -39,7 +39,7 @@ export interface IncomingEvent extends Deduplicated {
   scheduledAt?: number
   /** The caller's `traceparent`: the runs that the event starts continue that trace. */
   trace?: Traceparent
-  /** Only on a signal or an update: the run that it is for, in the state in which it was read. */
+  /** Only on a signal or an update: its run, as it was read. */
   signal?: { kind: 'signal' | 'update'; run: Pick<Run, 'id' | 'fence' | 'signalled'> }
   /** Only on an event that the engine sends. */
   engine?: EngineEventFacts

@@ -178,7 +178,8 @@ export class Driver implements Stoppable {
   /**
    * Whether the run's pass under way here continues under the new lease: this engine claimed its own run, whose lease ran out
    * because the process stood still or a clock was set. A second pass would repeat the step in flight. The fence of the claim
-   * makes the pass load the run before its next commit. Where other engines claim too, none may have had the run in between.
+   * makes the pass load the run before its next commit. If other engines claim too, none of them may have leased the run in
+   * between.
    */
   #goesOnUnder({ state }: ActiveRun, claimed: Run): boolean {
     const { owner, isShared } = this.#deps

@@ -43,7 +43,7 @@ export class LeaseAtCreation {
     this.release()
     const { clock, owner, hold } = this.#deps
     if (hold.isHeld) return
-    // The time of this try: its runs may be younger than the runs of the first try.
+    // Read again at each try: the runs of a later try may be younger.
     const now = clock.now()
     this.#leasedAt = clock.elapsed()
     for (const change of changes) {

@@ -59,7 +59,7 @@ export class PassLoop {
     const { tracing, clock } = this.#deps
     active.span = tracing && startRunSpan(tracing, active.state.run, clock.now())
     try {
-      // Another engine, or this one before a restart, had the run under way.
+      // Another engine was executing the run, or this one before a restart.
       const { status } = active.state.run
       if (!hasBegun && (status === 'running' || status === 'paused')) await this.#deps.settlement.withdrawLost(active)
       let hasNext = hasBegun || (await this.#admit(active))
@@ -297,7 +297,7 @@ export class PassLoop {
     })
   }
 
-  /** False when another engine has the run. */
+  /** Returns false when another engine has leased the run. */
   async #renewLease(active: ActiveRun): Promise<boolean> {
     const { store, clock, metrics, owner } = this.#deps
     const { run } = active.state

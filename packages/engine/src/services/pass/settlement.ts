@@ -17,7 +17,7 @@ import type { StreamMerges } from './streams/stream-merges.ts'
 
 export interface SettlementDeps extends Core {
   leaseAtCreation(): LeaseAtCreation
-  /** Whether this is the run as the driver has it now, and not under an earlier lease. */
+  /** Whether the driver still has the run under this lease. */
   isCurrent(active: ActiveRun): boolean
   merges: Pick<StreamMerges, 'add'>
   /** The state of the run may have another size now. */

@@ -193,7 +193,7 @@ async function failedStep(reads: Reads, { id, waitingFor }: Run): Promise<Step[]
   return found ? [found.step] : []
 }
 
-/** The runs that have the slot that the run waits for, each with the time since when it has its status. */
+/** The runs that hold the slot for which the run waits, each with the time of its last change of status. */
 async function holders(reads: Reads, { status, waitsForSlot }: Run): Promise<{ runId: string; since: number }[]> {
   if (status !== 'queued' || waitsForSlot === undefined) return []
   const ids = await reads.holdersOf(waitsForSlot, HOLDERS_SHOWN_MAX)

@@ -61,7 +61,7 @@ export class LaneLoop<T> implements Service {
     this.#deps = deps
   }
 
-  /** Whether the loop has claimed all it may, and waits for a wake-up or for the next row to fall due. */
+  /** Whether the loop has claimed as much as it may, and waits for a wake-up or for the next row to fall due. */
   get isWaiting(): boolean {
     return this.#isWaiting
   }

@@ -1,5 +1,5 @@
-// Reads the box of the runs list (qualifiers.ts). Pure. It refuses text that it does not understand, and shows how to write it: a
-// search leaves out nothing that was typed.
+// Reads the box of the runs list (qualifiers.ts). Pure. Refuses text that it does not understand, and shows how to write it, so
+// that no search silently ignores a part of the text.
 
 import { DAYS, startOf } from '../../../data/time/window.ts'
 import { type QueryName, VALUE_BREAK } from '../../../router/routes.ts'

@@ -1,5 +1,5 @@
 // Calls of other engines that ended on this host, or that it reported as unknown: an invoke that arrives twice or late is
-// not carried out. Kept by host.ts for a while, in two generations.
+// not carried out. Owned by host.ts for a while, in two generations.
 
 /** Ids of one generation. When there are more, the older generation is forgotten early. */
 const GENERATION_IDS_MAX = 50_000

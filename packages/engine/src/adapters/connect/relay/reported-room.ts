@@ -1,5 +1,5 @@
 // The room of another engine's runners, as that engine last reported it, less the invokes sent since. Reports may be lost, so
-// each counts only for a few ticks, and a runner without a report has room. Kept by presence.ts.
+// each counts only for a few ticks, and a runner without a report has room. Owned by presence.ts.
 
 /** Ticks for which a report counts. A runner without room is reported again at every tick. */
 const REPORT_TICKS_MAX = 3

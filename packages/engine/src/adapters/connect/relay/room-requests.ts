@@ -1,4 +1,4 @@
-// Which engines wait for room on the runners of this engine, and whose turn it is. Kept by presence.ts.
+// Which engines wait for room on the runners of this engine, and whose turn it is. Owned by presence.ts.
 
 import type { Clock } from '../../../ports/clock.ts'
 

@@ -25,7 +25,7 @@ const COLUMNS = (key: Key) => `${key}, namespace, app, destination, priority, av
 // Limits are literals where PostgreSQL's planner might otherwise expect so many rows that it sorts all due ones.
 const DUE = `FROM runs WHERE ${SCHEDULED} AND available_at <= ?i ORDER BY available_at LIMIT`
 /**
- * Runs that are due since the same millisecond follow the order of the log. SQLite's indexes have them in the order of insertion,
+ * Runs that fell due in the same millisecond follow the order of the log. SQLite's indexes have them in the order of insertion,
  * which is the same.
  */
 const byAge = (key: Key) => (key === 'rowid' ? 'available_at' : 'available_at, log_position')

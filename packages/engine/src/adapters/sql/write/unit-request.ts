@@ -33,7 +33,7 @@ export async function longUnitRequest({ guards, changes }: Unit): Promise<UnitRe
     for (let i = at; i < end; i++) appendChange(request, changes[i] as Unit['changes'][number])
   }
   if (changes.some(changesCatalog)) appendOperation(request, 'catalog.changed')
-  // Weighing and posting the request takes as long again.
+  // To weigh and post the request takes as long again.
   await nextTurn()
   return request
 }

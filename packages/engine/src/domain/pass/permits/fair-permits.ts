@@ -1,6 +1,6 @@
 // The permits of an engine: how many runs it has under way at once, and which app may take one more. A single namespace may use
 // all of them. Passes cannot be ended early, and a namespace without permits must not wait for the passes of others, so a
-// reserve beyond the maximum is for namespaces below their share. Kept by services/pass/permits/engine-permits; claims use a
+// reserve beyond the maximum is for namespaces below their share. Owned by services/pass/permits/engine-permits; claims use a
 // copy.
 
 /** The runs under way of one app. */

@@ -1,5 +1,5 @@
 // The memory of an engine for the state of runs under way, in bytes of stored state, and which run may take some. Passes cannot
-// be ended early, so a run may outgrow the memory; it is then given back at its next boundary. Kept by
+// be ended early, so a run may outgrow the memory; it is then given back at its next boundary. Owned by
 // services/pass/permits/engine-permits; claims use a copy.
 
 /** The memory that runs under way have taken. */

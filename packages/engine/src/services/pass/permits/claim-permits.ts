@@ -1,6 +1,6 @@
 // Bounds claims of runs by the free permits of runners that take only so many invokes at once (Connect's `maxConcurrency`).
 // Runs without room stay due in the store. A claim takes as many as there is room for, and the next claim follows when a runner
-// has room again. Kept by run-permits.ts.
+// has room again. Owned by run-permits.ts.
 
 import { connectUrlOwner } from '../../../domain/model/connect-url.ts'
 import { appKey, type Run, type RunnersOfRun, runDestination } from '../../../domain/model/run.ts'
@@ -10,7 +10,7 @@ import type { RunClaim } from '../../../ports/store.ts'
 import type { Transport } from '../../../ports/transport.ts'
 import type { RunnerPermits } from './runner-permits.ts'
 
-/** How often free room is looked for that nothing reports: an HTTP runner registered, or is no longer avoided. */
+/** How often to look for room that nothing reports: an HTTP runner registered, or is no longer avoided. */
 const ROOM_POLL_MS = 1000
 /** Maximum destinations that are remembered as full. For further ones, a claim may take runs that are given back at once. */
 const FULL_MAX = 1000

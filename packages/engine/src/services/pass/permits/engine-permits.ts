@@ -1,5 +1,5 @@
 // The engine permits of runs, which namespaces share fairly (domain/pass/permits/fair-permits), and the memory for their state
-// (domain/pass/permits/run-memory). Kept by run-permits.ts.
+// (domain/pass/permits/run-memory). Owned by run-permits.ts.
 
 import type { Run } from '../../../domain/model/run.ts'
 import { FairPermits } from '../../../domain/pass/permits/fair-permits.ts'
@@ -101,7 +101,7 @@ export class EnginePermits {
   /** False when there is no permit for a run of the app, or no memory for its state. Every success needs one `giveBack`. */
   tryTake({ namespace, app }: OfApp, bytes: number): boolean {
     if (!this.#permits.hasRoom(namespace, app) || !this.#memory.hasRoom(bytes)) return false
-    // The new run must not go before the large runs that wait.
+    // The large runs that wait go first.
     if (this.#left.size > 0 && bytes > this.#memory.smallMax) return false
     this.take({ namespace, app }, bytes)
     return true

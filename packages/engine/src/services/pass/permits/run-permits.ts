@@ -1,5 +1,5 @@
 // The permits of runs: an engine permit while a run is under way, and a runner permit for each pass. A run gets both here,
-// whether it is claimed or leased at its creation. Kept by the driver.
+// whether it is claimed or leased at its creation. Owned by the driver.
 
 import type { Run } from '../../../domain/model/run.ts'
 import type { LeftRun } from '../../../ports/store.ts'

@@ -82,7 +82,7 @@ export class RunnerPermits {
     return chosen.kind === 'runner' && !this.hasRoom(chosen.runner.url) ? chosen.runner : undefined
   }
 
-  /** Whether another runner than the tried ones would take the run now. */
+  /** Whether a runner that was not tried yet would take the run now. */
   hasOther(run: RunnersOfRun, tried: ReadonlySet<Runner>): boolean {
     const chosen = this.#deps.route(run, tried)
     return chosen.kind === 'runner' && this.hasRoom(chosen.runner.url)

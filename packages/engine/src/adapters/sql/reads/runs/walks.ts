@@ -182,7 +182,7 @@ export function nextValueQuery({ namespace, dir }: Listed, sort: 'workflow' | 'a
   }
 }
 
-/** Whether walks by id look at fewer than all runs. */
+/** Whether walks by id read only some of the runs. */
 export function isNarrowed(listed: Listed): boolean {
   return listed.filter.since !== undefined || leadsOf(listed).length > 0
 }
