@@ -186,7 +186,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
       await two.api.reaches(runId, 'cancelled')
     })
 
-    test('streams of either send what the other does, and that of several topics a run once per interval', async () => {
+    test('a stream of either engine sends what the other does; one of several topics sends a run once per interval', async () => {
       const { name } = await workflow(flow([run('a'), step('Webhook', 'hook', { webhookUrl: 'http://127.0.0.1:9/' })]))
       const isEnd = ({ data }: SseMessage) => data.workflow === name && data.status === 'succeeded'
       const has = (messages: readonly SseMessage[], kind: string) => messages.some(({ data }) => data.kind === kind)

@@ -176,7 +176,7 @@ describe('filters', () => {
     expect(await starts({ name: event, data: { a: 2 } })).toEqual([`${owner}/${name}`])
   })
 
-  test('a filter that errors does not match: by a missing field, a wrong type, data that is no object, and null', async () => {
+  test('a filter that fails does not match: a missing field, a wrong type, data that is not an object, null', async () => {
     const event = unique('order')
     await app([{ event, if: 'event.data.total > 100' }])
     for (const data of [{ other: 1 }, { total: 'much' }, [1, 2], null])

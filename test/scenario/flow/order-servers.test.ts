@@ -1,6 +1,6 @@
-// The order in which runs start that one limit holds back, on both databases and at two engines of one: that of the log
-// (docs/flow-control.md#concurrency) across single posts, lists, claims, throttles and paused workflows, priorities first, and
-// the shares of fairness keys (docs/flow-control.md#fairness).
+// Runs that wait for one limit start in the order of the log (docs/flow-control.md#concurrency), on both databases and with two
+// engines on one: across single posts, lists, claims, throttles and paused workflows, priorities first, and by the shares of
+// fairness keys (docs/flow-control.md#fairness).
 
 import { describe, expect, test } from 'vitest'
 import {

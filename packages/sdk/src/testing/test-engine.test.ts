@@ -73,21 +73,21 @@ describe('a run', () => {
 
   test('that fails rejects with its own error, its code and its step', async () => {
     const broken = createWorkflow({ name: 'broken', retry: { maxAttempts: 1 } }, async ({ step }) => {
-      await step.run('explode', () => {
-        throw new RangeError('There is no powder.')
+      await step.run('reserve', () => {
+        throw new RangeError('The warehouse is closed.')
       })
     })
     const engine = await testEngine([broken])
     const run = await engine.start(broken)
-    await expect(run.result()).rejects.toThrow('There is no powder.')
+    await expect(run.result()).rejects.toThrow('The warehouse is closed.')
     // One full stop, although the message has its own.
-    await expect(run.parkedAt('ship')).rejects.toThrow(/It has failed: There is no powder\.(?!\.)/)
+    await expect(run.parkedAt('ship')).rejects.toThrow(/It has failed: The warehouse is closed\.(?!\.)/)
     const error = await run.failure()
     expect(error).toBeInstanceOf(RunFailedError)
     expect(error).toMatchObject({
       name: 'RangeError',
       code: 'step_failed',
-      stepName: 'explode',
+      stepName: 'reserve',
       runId: run.id,
     })
     expect(error.stack).toContain('test-engine.test.ts')

@@ -286,7 +286,7 @@ type ChangeWith<Effect> = Extract<
 /** The changes that make every engine on the store read the catalog again, heartbeats included. */
 export type CatalogChange = ChangeWith<'catalog'>
 
-/** The changes that wake no lane and no stream except that of their run. */
+/** The changes that wake only the stream of their run. */
 export type QuietChange = ChangeWith<'quiet'>
 
 /**
